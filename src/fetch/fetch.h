@@ -2,7 +2,7 @@
 #define FETCH_H
 
 /*
- * The world outside: git repositories (libgit2), HTTP (libcurl), container registries.  Only
+ * Network access: git repositories (libgit2), HTTP (libcurl), container registries. Only
  * stackbuild-world links this layer.
  */
 #include <jansson.h>

@@ -1,6 +1,6 @@
 /*
- * Remote git repositories, by libgit2 in a child process: libgit2 1.5 has no time limit.  The child prints
- * lines: " WHY" for an error, else its result.
+ * Remote git repositories, by libgit2 in a child process: libgit2 1.5 has no time limit. The child
+ * prints lines: " WHY" for an error, otherwise its result.
  */
 #include <errno.h>
 #include <git2.h>
@@ -40,7 +40,7 @@ failed(struct remote *r, const char *why)
 	return false;
 }
 
-/* Runs `act` in a child; returns what it said, or NULL with the reason. */
+/* Runs `act` in a child; returns its output, or NULL with the reason. */
 static const char *
 in_child(struct remote *r, void (*act)(struct remote *r), double seconds, const char **why)
 {
@@ -62,7 +62,7 @@ in_child(struct remote *r, void (*act)(struct remote *r), double seconds, const 
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		alarm((unsigned)seconds);
 		git_libgit2_init();
-		/* A mirror may belong to another user, such as that of a shared file system. */
+		/* A mirror may belong to another user, for example on a shared file system. */
 		git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0);
 		act(r);
 		fs_write_all(ends[1], buf_text(&r->said), r->said.n);
@@ -173,7 +173,7 @@ fetch_one(git_remote *remote, const char *spec)
 	return git_remote_fetch(remote, &all, &o, NULL) == 0;
 }
 
-/* Fetches the commit: by its tag, by its digits, else with all branches and tags. */
+/* Fetches the commit: by its tag, by its id, otherwise with all branches and tags. */
 static bool
 fetch_commit(struct remote *r, git_repository *repository)
 {
@@ -202,7 +202,7 @@ fetch_commit(struct remote *r, git_repository *repository)
 	return true;
 }
 
-/* Gives the commit its names; git then serves it by its digits, too. */
+/* Creates the refs of the commit; git then also serves it by its id. */
 static bool
 name_commit(struct remote *r, git_repository *repository)
 {

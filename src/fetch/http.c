@@ -16,11 +16,11 @@
 #include "base/str.h"
 
 enum {
-	ERROR_MAX = 64 * 1024,  /* bytes of the body of an answer other than 2xx */
-	HEADERS_MAX = 64 * 1024 /* bytes of all headers of an answer */
+	ERROR_MAX = 64 * 1024,  /* maximum bytes of the body of an answer other than 2xx */
+	HEADERS_MAX = 64 * 1024 /* maximum bytes of all headers of an answer */
 };
 
-/* One try of a request: the requests to one server after the other, and the last answer. */
+/* A try of a request: with redirects, a sequence of requests; and the last answer. */
 struct transfer {
 	struct arena *a;
 	const struct http_request *q;
@@ -28,15 +28,15 @@ struct transfer {
 	const char *url, *method; /* without user and password */
 	struct http_user user;
 	bool sends;   /* the request has a body */
-	bool foreign; /* another origin than the requested one: it gets no credentials */
+	bool foreign; /* the origin differs from the requested one, and gets no credentials */
 	double deadline;
 
 	struct http_answer *answer;
-	bool transient; /* it may be tried again */
+	bool transient; /* the request may be tried again */
 	double retry_after_s;
 	size_t header_bytes;
 
-	/* Its body, in memory or, of a 2xx, in the file `temp`. */
+	/* The body, in memory or, for a 2xx, in the file `temp`. */
 	bool opened;
 	struct buf body;
 	size_t n;
@@ -63,7 +63,7 @@ refuse(struct transfer *t, const char *why)
 	return false;
 }
 
-/* Takes the next bytes; `announced`: as many as will come at least. */
+/* Adds the next bytes; `announced`: the expected minimum of the whole body. */
 static bool
 body_add(struct transfer *t, const char *bytes, size_t n, size_t announced)
 {
@@ -90,7 +90,7 @@ body_add(struct transfer *t, const char *bytes, size_t n, size_t announced)
 	return !t->temp || fs_write_all(t->fd, bytes, n) || cannot_write(t, t->temp);
 }
 
-/* Ends the body: checks its digest, and gives the file its name. */
+/* Completes the body: checks its digest, and renames the file. */
 static bool
 body_end(struct transfer *t)
 {
@@ -98,7 +98,7 @@ body_end(struct transfer *t)
 	bool synced;
 	int fd;
 
-	/* An empty file is a file too. */
+	/* An empty body also makes a file. */
 	if (!t->opened && !body_add(t, "", 0, 0))
 		return false;
 	sum = t->sum ? sha256_end(t->a, t->sum) : NULL;
@@ -116,7 +116,7 @@ body_end(struct transfer *t)
 	return true;
 }
 
-/* Removes everything of a body. */
+/* Discards a body. */
 static void
 body_drop(struct transfer *t)
 {
@@ -132,7 +132,7 @@ body_drop(struct transfer *t)
 	t->opened = false;
 }
 
-/* --- what libcurl calls --- */
+/* --- callbacks of libcurl --- */
 
 static size_t
 on_header(char *line, size_t size, size_t n, void *ctx)
@@ -144,7 +144,7 @@ on_header(char *line, size_t size, size_t n, void *ctx)
 	if (starts_with(text, "HTTP/")) {
 		const char *space = strchr(text, ' ');
 
-		/* A new answer begins: an earlier one was 100, or a trailer. */
+		/* A new answer begins; the earlier one was a status 100 or a trailer. */
 		t->answer->headers = (struct names){ 0 };
 		t->answer->status = space ? (int)strtol(space + 1, NULL, 10) : 0;
 		return size * n;
@@ -179,7 +179,7 @@ on_body(char *bytes, size_t size, size_t n, void *ctx)
 	return body_add(t, bytes, len, announced > 0 ? (size_t)announced : 0) ? len : 0;
 }
 
-/* Ctrl-C also ends a transfer: libcurl calls this about once a second. */
+/* Ends a transfer after Ctrl-C; libcurl calls this about once a second. */
 static int
 on_progress(void *ctx, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
 {
@@ -189,7 +189,7 @@ on_progress(void *ctx, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
 
 /* --- one request to one server --- */
 
-/* One handle serves the whole run: connections and TLS sessions are used again. */
+/* Returns the handle for the whole run, which reuses connections and TLS sessions. */
 static CURL *
 handle(void)
 {
@@ -203,8 +203,8 @@ handle(void)
 }
 
 /*
- * Headers that another origin than the requested one may get; every other header may be a
- * credential: Authorization, Cookie, PRIVATE-TOKEN, X-JFrog-Art-Api ...
+ * Returns true for headers that another origin may get; any other header may be a credential:
+ * Authorization, Cookie, PRIVATE-TOKEN, X-JFrog-Art-Api ...
  */
 static bool
 is_harmless(const char *header)
@@ -221,7 +221,7 @@ is_harmless(const char *header)
 static struct curl_slist *
 set_headers(struct transfer *t)
 {
-	/* No 100-continue (it waits), and no type that the caller did not give. */
+	/* Disables 100-continue, which waits, and a content type that the caller did not set. */
 	struct curl_slist *all = curl_slist_append(NULL, "Expect:");
 	bool authorized = false;
 
@@ -266,7 +266,7 @@ set_limits(const struct transfer *t, double rest_s)
 	curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, (long)(rest_s * 1000) + 1);
 }
 
-/* Sets the body of the request. *file: to be closed. False: it cannot be read. */
+/* Sets the body of the request. *file: the caller closes it. False: it cannot be read. */
 static bool
 set_body(struct transfer *t, FILE **file)
 {
@@ -389,7 +389,7 @@ exchange(struct transfer *t)
 
 /* --- redirects, tries --- */
 
-/* Follows a redirect; false: the answer is not one, or it must not be followed. */
+/* Follows a redirect; false: the answer is no redirect, or it must not be followed. */
 static bool
 redirect(struct transfer *t, unsigned count)
 {
@@ -420,7 +420,8 @@ redirect(struct transfer *t, unsigned count)
 	return true;
 }
 
-/* False: it is not waited for, the time is over or the user ended it. */
+/* Waits before the next try; false: the wait is too long, the time is over, or the user ended
+ * it. */
 static bool
 wait_for(double seconds, double deadline)
 {

@@ -28,8 +28,8 @@ part(struct arena *a, CURLU *u, CURLUPart which, unsigned flags)
 }
 
 /*
- * Reads a URL, or a reference against it (NULL: none); false: the result is not an http or https
- * URL.
+ * Parses a URL, or resolves a reference (NULL: none) against it; false: the result is not an http
+ * or https URL.
  */
 static bool
 parse(struct arena *a, const char *url, const char *reference, struct url *out)

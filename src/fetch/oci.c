@@ -86,7 +86,7 @@ call(struct oci_registry *r, struct arena *a, const struct http_request *asked,
 	}
 }
 
-/* Returns the registry's own error_text: {"errors": [{"code", "message"}]}; else its status. */
+/* Returns the registry's own message, {"errors": [{"code", "message"}]}, or its status. */
 static const char *
 error_text(struct arena *a, const struct http_answer *answer)
 {
@@ -167,7 +167,7 @@ can_check(struct diags *ds, const char *digest)
 	return oci_is_digest(digest);
 }
 
-/* Returns the digest that the registry reports for a manifest if it differs, else NULL. */
+/* Returns the digest that the registry reports for a manifest if it differs, otherwise NULL. */
 static const char *
 other_digest(const struct http_answer *answer, const char *digest)
 {
@@ -238,7 +238,8 @@ oci_push_manifest(struct oci_registry *r, struct arena *a, struct diags *ds, con
 			r->name->registry, said, digest);
 		return NULL;
 	}
-	/* OCI-Subject: the registry lists it among the referrers of that digest itself. */
+	/* With the header OCI-Subject, the registry itself lists it among the referrers of that
+	 * digest. */
 	r->listed = http_header(&answer, "oci-subject") != NULL;
 	return digest;
 }
@@ -269,7 +270,7 @@ oci_tags(struct oci_registry *r, struct arena *a, struct diags *ds)
 		json_t *root, *list;
 
 		if (!call(r, a, &q, &answer) || answer.status != 200) {
-			/* A repository without anything in it is unknown to the registry. */
+			/* A registry does not know an empty repository. */
 			if (answer.status != 404)
 				refused(r, ds, &answer, "list its tags");
 			return tags;
@@ -319,7 +320,7 @@ oci_pull_blob(struct oci_registry *r, struct arena *a, struct diags *ds, struct 
 	return true;
 }
 
-/* Returns the URL of an upload: that of the registry, with the digest in its query. */
+/* Returns the URL of an upload: the registry's URL with the digest in its query. */
 static const char *
 upload_url(struct oci_registry *r, struct arena *a, const struct http_answer *answer,
 	   const char *digest)

@@ -9,36 +9,37 @@
 #include "base/list.h"
 
 /*
- * OCI registries: distribution-spec 1.1 over http.h.  Bearer tokens and basic credentials from
+ * OCI registries: distribution-spec 1.1 over http.h. Bearer tokens and basic credentials from
  * docker's and podman's own login ($REGISTRY_AUTH_FILE, $DOCKER_CONFIG or ~/.docker/config.json
  * with credHelpers and credsStore, $XDG_RUNTIME_DIR/containers/auth.json,
- * ~/.config/containers/auth.json); never from argv.  Loopback
- * registries (localhost, 127.0.0.0/8, ::1) are spoken to without TLS, others only with it.
+ * ~/.config/containers/auth.json); never from argv. It uses no TLS for loopback registries
+ * (localhost, 127.0.0.0/8, ::1), and TLS for all others.
  */
 
 struct oci_name {
 	const char
-		*registry; /* "127.0.0.1:5000", "docker.io" (spoken to as registry-1.docker.io) */
+		*registry; /* "127.0.0.1:5000", "docker.io" (its server is registry-1.docker.io) */
 	const char *repository; /* "nvidia/cuda", "library/ubuntu" */
 	const char *tag;        /* or NULL */
 	const char *digest;     /* "sha256:..."; or NULL */
 };
 
 /*
- * oci_name_parse -- "ubuntu:22.04" as docker reads it: docker.io/library/ubuntu:22.04.
+ * oci_name_parse -- parses a reference like docker: "ubuntu:22.04" is
+ * docker.io/library/ubuntu:22.04.
  *
- *   out     tag NULL where none is written (docker means `latest` then)
+ *   out     tag NULL if the text has none (docker then uses `latest`)
  *   errors  SB0550, false: not a reference
  *   source  github.com/distribution/reference: regexp.go, normalize.go
  */
 bool oci_name_parse(struct arena *a, struct diags *ds, const char *text, struct span at,
 		    struct oci_name *out);
 const char *oci_name_text(struct arena *a, const struct oci_name *n);
-/* "sha256:" and 64 lower-case hex digits. */
+/* Returns true for "sha256:" and 64 lower-case hex digits. */
 bool oci_is_digest(const char *text);
 
-/* One session with one repository: tokens are kept.  errors of all that follow: SB0551 refused,
- * SB0552 bytes with another digest, SB0553 not reachable. */
+/* A session with a repository, which keeps tokens. errors of all functions below: SB0551 rejected,
+ * SB0552 bytes with another digest, SB0553 unreachable. */
 struct oci_registry;
 struct oci_registry *oci_open(struct arena *a, const struct oci_name *n);
 
@@ -46,13 +47,13 @@ struct oci_blob {
 	const char *media_type, *digest;
 	size_t size;
 	const char *path;          /* a file, for oci_push_blob; or NULL */
-	const char *bytes;         /* or these */
+	const char *bytes;         /* bytes in memory; or NULL */
 	const char *title;         /* org.opencontainers.image.title; or NULL */
 	const char *artifact_type; /* or NULL */
 };
 struct oci_blobs LIST(struct oci_blob);
 
-/* Digest and text of a manifest; reference: a tag or a digest (then checked).
+/* Returns digest and text of a manifest; reference: a tag, or a digest, which is checked.
  * out false without a diagnostic and *missing true: 404 */
 struct oci_manifest {
 	const char *digest, *media_type, *text;
@@ -64,20 +65,20 @@ bool oci_manifest(struct oci_registry *r, struct arena *a, struct diags *ds, con
 /* Reads a blob into a file or, if to_path is NULL, into memory; checks digest and size. */
 bool oci_pull_blob(struct oci_registry *r, struct arena *a, struct diags *ds, struct oci_blob *blob,
 		   const char *to_path, size_t max);
-/* Uploads unless it is there.  Of a file, digest and size are given, and the registry compares them;
- * of bytes, the digest is filled in. */
+/* Uploads a blob unless the repository has it. For a file, the caller gives digest and size, which
+ * the registry checks; for bytes, the function sets the digest. */
 bool oci_push_blob(struct oci_registry *r, struct arena *a, struct diags *ds,
 		   struct oci_blob *blob);
-/* tag NULL: by digest.  Returns the digest, or NULL. */
+/* Pushes a manifest; tag NULL: by digest. Returns the digest, or NULL. */
 const char *oci_push_manifest(struct oci_registry *r, struct arena *a, struct diags *ds,
 			      const char *media_type, const char *text, size_t n, const char *tag);
 struct names oci_tags(struct oci_registry *r, struct arena *a, struct diags *ds);
 
 /*
- * An artifact: an image manifest 1.1 with artifactType, the blobs as layers, and, if subject
- * (a digest in the same repository) is given, attached to it: by the registry's referrers API,
- * or where it has none by the referrers tag schema (sha256-HEX, an index that is read, added to
- * and written again).  Returns the manifest's digest, or NULL.  errors SB0551
+ * An artifact: an image manifest 1.1 with artifactType, the blobs as layers, and, if subject (a
+ * digest in the same repository) is set, attached to it: with the registry's referrers API, or
+ * without one with the referrers tag schema (the index sha256-HEX is read, extended and written).
+ * Returns the manifest's digest, or NULL. errors SB0551
  */
 struct oci_artifact {
 	const char *type;       /* "application/vnd.stackbuild.wheel.v1" */

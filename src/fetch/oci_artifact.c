@@ -28,7 +28,7 @@ descriptor(const struct oci_blob *b, json_t *annotations)
 			 "annotations", annotations);
 }
 
-/* Returns the JSON text of a map, which is freed. */
+/* Returns the JSON text of a map, and frees the map. */
 static const char *
 text_of(struct arena *a, json_t *map, size_t *n)
 {
@@ -48,7 +48,7 @@ fail(struct oci_registry *r, struct diags *ds, const char *tag, const char *why)
 	return false;
 }
 
-/* Returns the index under the tag, a new one if there is none; NULL: a diagnostic was added. */
+/* Returns the index under the tag, or a new one if there is none; NULL after a diagnostic. */
 static json_t *
 read_index(struct oci_registry *r, struct arena *a, struct diags *ds, const char *tag)
 {
@@ -86,7 +86,7 @@ holds(const json_t *index, const char *digest)
 
 /*
  * Adds a referrer to the index. Two writers may overwrite each other, so it reads the index again,
- * and writes it again.
+ * and repeats if necessary.
  */
 static bool
 add_referrer(struct oci_registry *r, struct arena *a, struct diags *ds, const char *subject,

@@ -8,11 +8,11 @@
 #include "http.h"
 #include "oci.h"
 
-/* Inside oci: a session, its login, and one request of it. */
+/* Private to oci*.c: a session, its login, and its requests. */
 
 enum {
-	OCI_MANIFEST_MAX = 4 * 1024 * 1024, /* bytes; the least that registries must take */
-	OCI_LOGIN_MAX = 1024 * 1024,        /* bytes of a file of logins */
+	OCI_MANIFEST_MAX = 4 * 1024 * 1024, /* bytes; the minimum that registries must support */
+	OCI_LOGIN_MAX = 1024 * 1024,        /* maximum bytes of a login file */
 	OCI_PAGES_MAX = 1000
 };
 
@@ -23,8 +23,8 @@ enum {
 
 struct oci_login {
 	const char *user, *secret; /* NULL: not logged in */
-	const char *identity;      /* a refresh token instead; or NULL */
-	const char *where;         /* the file that has it */
+	const char *identity;      /* a refresh token instead of these; or NULL */
+	const char *where;         /* the file with the login */
 };
 
 struct oci_registry {
@@ -32,19 +32,19 @@ struct oci_registry {
 	const struct oci_name *name;
 	const char *base;          /* "https://ghcr.io" */
 	const char *authorization; /* "Authorization: Bearer ..."; NULL: none yet */
-	bool looked;               /* the login below was looked for */
+	bool looked;               /* the login below was searched */
 	struct oci_login login;
-	bool listed;           /* of the manifest pushed last: the registry has the referrers API */
-	struct names troubles; /* the error of the login, in words */
+	bool listed; /* the registry listed the last pushed manifest in its referrers API */
+	struct names troubles; /* errors of the login */
 };
 
 /* Finds the login of a registry: in the files of docker and podman, and with their helpers. */
 struct oci_login oci_login_find(struct arena *a, const struct oci_name *n, struct names *troubles);
 
-/* After a 401: true if there are other credentials to try now. */
+/* Handles a 401; true if there are other credentials to try. */
 bool oci_authorize(struct oci_registry *r, const struct http_answer *answer, bool push);
 
-/* Returns a JSON object from bytes that others made, or NULL. */
+/* Parses untrusted bytes as a JSON object; or NULL. */
 json_t *oci_json(const char *text, size_t n);
 
 /* Returns a percent-encoded copy for a query. */

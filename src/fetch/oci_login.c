@@ -10,9 +10,9 @@
 #include "fetch.h"
 #include "oci_internal.h"
 
-/* --- who is logged in: the files of docker and podman, and their helpers --- */
+/* --- logins: the files of docker and podman, and their helpers --- */
 
-/* Returns the part of a key that names a registry: "https://index.docker.io/v1/" is docker.io. */
+/* Returns the registry in a key: docker.io for "https://index.docker.io/v1/". */
 static const char *
 key_host(struct arena *a, const char *key)
 {
@@ -29,8 +29,8 @@ key_host(struct arena *a, const char *key)
 }
 
 /*
- * Returns the value for a registry in a map; podman's keys may name a repository too: the longest
- * wins.
+ * Returns the value for a registry in a map; podman's keys may include a repository: the longest
+ * one applies.
  */
 static json_t *
 value_for(struct arena *a, json_t *map, const struct oci_name *n)
@@ -60,7 +60,7 @@ fetch_json_text(struct arena *a, const json_t *map, const char *key)
 static bool
 take(struct oci_login *l, const char *user, const char *secret)
 {
-	/* docker's mark for a token in place of a password. */
+	/* docker's mark for a token instead of a password. */
 	if (user && !strcmp(user, "<token>"))
 		l->identity = secret;
 	else
@@ -93,7 +93,7 @@ is_helper_name(const char *s)
 	return *s != '\0';
 }
 
-/* docker-credential-NAME get: the server on its input, JSON on its output. */
+/* Runs `docker-credential-NAME get`: the server on its input, JSON on its output. */
 static bool
 from_helper(struct arena *a, const char *name, const struct oci_name *n, struct oci_login *l,
 	    struct names *troubles)
@@ -194,7 +194,7 @@ oci_login_find(struct arena *a, const struct oci_name *n, struct names *troubles
 /* --- tokens --- */
 
 /*
- * WWW-Authenticate (RFC 9110, 11.6.1), as far as registries use it:
+ * WWW-Authenticate (RFC 9110, 11.6.1), in the subset that registries use:
  *
  *   challenge = scheme SP param *( "," param )     Bearer realm="...",service="...",scope="..."
  *   param     = token "=" ( token / quoted )       Basic realm="..."
@@ -308,8 +308,9 @@ token_of(struct oci_registry *r, const struct http_answer *answer)
 }
 
 /*
- * Returns a token for a challenge: GET with the login as Basic, or, where the login is an identity
- * token, the OAuth2 POST. Source: distribution.github.io/distribution/spec/auth/token, .../oauth
+ * Returns a token for a challenge: by GET with the login as Basic, or by the OAuth2 POST if the
+ * login is an identity token. Source: distribution.github.io/distribution/spec/auth/token,
+ * .../oauth
  */
 static const char *
 fetch_token(struct oci_registry *r, const struct challenge *c, const char *scope)
@@ -349,8 +350,9 @@ fetch_token(struct oci_registry *r, const struct challenge *c, const char *scope
 	return token;
 }
 
-/* Returns true if a login may be sent there: over TLS, or on this machine if the registry is on it too.  A user in
- * the URL ("http://localhost:1@192.0.2.2/") would make another host look like this one. */
+/* Returns true if a URL may get a login: over TLS, or on this machine if the registry is also on
+ * it. A user in the URL ("http://localhost:1@192.0.2.2/") would make another host look like this
+ * one. */
 static bool
 is_safe(const struct oci_registry *r, const char *realm)
 {

@@ -4,12 +4,12 @@
 #include "oci.h"
 
 /*
- * A reference, as github.com/distribution/reference reads it:
+ * The grammar of references in github.com/distribution/reference:
  *
  *   reference = [ host "/" ] path [ ":" tag ] [ "@" digest ]
  *
  * The first part is a host if it is localhost, or has a dot, a colon or an upper-case letter;
- * else the whole is a path on docker.io, below library/ if it has no slash.
+ * otherwise the whole text is a path on docker.io, below library/ if it has no slash.
  */
 #define LABEL "[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?"
 #define COMPONENT "[a-z0-9]+(([.]|_|__|-+)[a-z0-9]+)*"
@@ -26,7 +26,7 @@ oci_is_digest(const char *text)
 	       strspn(text + 7, "0123456789abcdef") == 64;
 }
 
-/* Returns true for hex digits, one for every four bits of the algorithm. */
+/* Returns true for as many hex digits as the algorithm has. */
 static bool
 is_any_digest(const char *text)
 {

@@ -1,5 +1,5 @@
 /*
- * The index that pip is configured for.  Later ones win:
+ * Finds the index in pip's configuration. Later files override earlier ones:
  *
  *     $XDG_CONFIG_DIRS/pip/pip.conf, /etc/pip.conf           the machine
  *     ~/.pip/pip.conf, $XDG_CONFIG_HOME/pip/pip.conf         the user
@@ -32,7 +32,8 @@ trimmed(struct arena *a, const char *s, size_t n)
 	return arena_copy(a, s, n);
 }
 
-/* `index-url` of a line of a section that counts; a command's own one wins over [global]. */
+/* Reads `index-url` on a line of a section that applies; the section of a command overrides
+ * [global]. */
 static void
 read_line(struct arena *a, const char *line, size_t n, bool *counts, bool *own,
 	  const char *found[2])
@@ -82,7 +83,7 @@ read_files(struct arena *a, const char *found[2])
 
 	if (file && !strcmp(file, "/dev/null"))
 		return;
-	/* The first of these directories is the most important one. */
+	/* The first of these directories has the highest priority. */
 	for (size_t i = machine.n; i--;)
 		read_config(a, below(a, machine.at[i], "pip/pip.conf"), found);
 	read_config(a, "/etc/pip.conf", found);

@@ -3,9 +3,9 @@
  *
  *     deep:
  *       file: vllm-0.11.0-cp38-abi3-manylinux1_x86_64.whl
- *       cuda: 12                      # major of the CUDA libraries that it needs
+ *       cuda: 12                      # major version of needed CUDA libraries
  *       gpus: [sm_80, sm_90a, compute_90]
- *       glibc: "2.31"                 # the newest symbol version that it needs
+ *       glibc: "2.31"                 # newest needed symbol version
  *       stable_abi: true              # every extension module is for Python's stable ABI
  */
 #include <string.h>
@@ -46,7 +46,7 @@ glibc_floor(struct arena *a, const struct wheel *w)
 	return newest;
 }
 
-/* TRI_UNKNOWN: it has no extension module. */
+/* Returns whether all extension modules use the stable ABI; TRI_UNKNOWN: there are none. */
 static enum tri
 stable_abi(const struct wheel *w)
 {

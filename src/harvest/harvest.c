@@ -1,4 +1,4 @@
-/* One package after the other: page, METADATA of some releases, file. */
+/* Reads one package after the other: page, METADATA of some releases; writes its file. */
 #include "harvest.h"
 
 #include <string.h>
@@ -44,7 +44,7 @@ add_pins(struct work *w, const char *of, struct names *pins)
 	}
 }
 
-/* Returns versions of a package that others of the knowledge base pin. */
+/* Returns the versions of a package that other packages in the knowledge base pin. */
 static struct names
 pins_of(struct work *w)
 {
@@ -58,7 +58,7 @@ pins_of(struct work *w)
 	return pins;
 }
 
-/* A release never changes, so METADATA that the knowledge base has is not read again. */
+/* Takes METADATA from the knowledge base if it has it, because a release never changes. */
 static void
 take_known(struct work *w, struct found_releases *all)
 {
@@ -97,7 +97,7 @@ read_some(struct work *w, const struct found_releases *all, unsigned *count)
 	return true;
 }
 
-/* Writes the file of a package that was read whole. */
+/* Writes the file of a package after it was read completely. */
 static bool
 write_file(struct work *w, struct diags *ds, const struct found_releases *all)
 {
@@ -110,7 +110,7 @@ write_file(struct work *w, struct diags *ds, const struct found_releases *all)
 				      FS_READ_MAX / 1024);
 		return false;
 	}
-	/* This program can read everything that it writes. */
+	/* Checks that this program can read the file. */
 	if (!facts_releases_valid(w->a, ds, path, buf_text(&out), out.n))
 		w->why = "the data of the index cannot be written as knowledge";
 	else if (!fs_write(ds, path, out.p, out.n, 0644, true, NULL))
@@ -118,7 +118,7 @@ write_file(struct work *w, struct diags *ds, const struct found_releases *all)
 	return !w->why;
 }
 
-/* "vllm: 101 releases up to 0.33.0, METADATA of 20 read" */
+/* Reads a package and prints "vllm: 101 releases up to 0.33.0, METADATA of 20 read". */
 static bool
 refresh_one(struct work *w, struct diags *ds)
 {
@@ -217,7 +217,7 @@ harvest(struct arena *a, struct diags *ds, const struct facts *f, const struct n
 		return false;
 
 	for (; done < packages->n && !proc_interrupted(); done++) {
-		/* Each package frees its memory. */
+		/* Each package has its own arena. */
 		struct work w = { .h = &h, .a = arena_new(), .package = packages->at[done] };
 		struct diags own;
 

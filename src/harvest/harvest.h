@@ -14,32 +14,31 @@
 /* Reads a package index, and writes the releases of each package to releases/NAME.yaml. */
 
 enum {
-	HARVEST_LIMIT = 20,     /* releases of a package of which METADATA is read */
-	HARVEST_REQUESTS = 500, /* of a run */
-	HARVEST_TIMEOUT_S = 60, /* of a request for a page or METADATA, all tries */
+	HARVEST_LIMIT = 20,     /* maximum releases of a package whose METADATA is read */
+	HARVEST_REQUESTS = 500, /* maximum requests of a run */
+	HARVEST_TIMEOUT_S = 60, /* time limit of a request for a page or METADATA, all tries */
 };
 
 struct harvest_how {
 	const char *index;     /* URL of a simple index; NULL: pip's, see harvest_index() */
-	const char *dir;       /* a knowledge directory; files go to releases/ below it */
+	const char *dir;       /* a knowledge directory; files are written to its releases/ */
 	const char *day;       /* today, "2026-11-23" */
-	const char *cache;     /* a directory for pages and METADATA; NULL: nothing is kept */
-	bool all;              /* every final release is listed and read */
+	const char *cache;     /* a directory for pages and METADATA; NULL: no cache */
+	bool all;              /* list and read every final release */
 	bool deep;             /* also download and inspect the wheels */
 	bool known;            /* take the requirements of a release from f if f has them */
-	unsigned limit;        /* releases of a package of which METADATA is read */
-	unsigned requests_max; /* of the run */
-	double timeout_s;      /* of a request */
-	void (*tell)(void *ctx, const char *line); /* called for each package that is done */
+	unsigned limit;        /* maximum releases of a package whose METADATA is read */
+	unsigned requests_max; /* maximum requests of the run */
+	double timeout_s;      /* time limit of a request */
+	void (*tell)(void *ctx, const char *line); /* called for each finished package */
 	void *ctx;
 };
 
 /*
  * harvest -- reads the packages from an index, one after the other, and writes a file for each.
  *
- *   in      packages: names; f: which requirements are of interest
- *   out     DIR/releases/NAME.yaml for each package that was read whole; the files of the others
- *           stay as they are
+ *   in      packages: names; f: decides which requirements are kept out DIR/releases/NAME.yaml for
+ *           each package that was read completely; the files of the others stay unchanged
  *   errors  SB0286 for each package that failed; false
  *   source  PEP 503, 592, 629, 658, 691, 700, 714; core metadata
  */
@@ -47,23 +46,23 @@ bool harvest(struct arena *a, struct diags *ds, const struct facts *f, const str
 	     const struct harvest_how *how);
 
 /*
- * harvest_index -- the index that pip would use: PIP_INDEX_URL, else `index-url` of pip's
+ * harvest_index -- returns the index that pip uses: PIP_INDEX_URL, or `index-url` of pip's
  * configuration files; NULL if there is none.
  *
- *   out     its URL, with credentials if it has some
+ *   out     its URL, with its credentials, if any
  *   memory  lives in a
  *   source  pip's documentation, "Configuration"; sections [global] and [install]
  */
 const char *harvest_index(struct arena *a);
 
-/* One file of an index page. */
+/* A file on an index page. */
 struct index_file {
 	const char *name, *url; /* absolute, without user and password */
 	const char *sha256;     /* 64 hex digits, or NULL */
-	bool metadata;          /* its METADATA is at url + ".metadata" */
+	bool metadata;          /* METADATA is at url + ".metadata" */
 	const char *metadata_sha256;
 	const char *requires_python; /* or NULL */
-	const char *yanked;          /* NULL: no; the reason, may be "" */
+	const char *yanked;          /* the reason, may be ""; NULL: not yanked */
 	const char *date;            /* "2025-10-04", or NULL */
 	uint64_t size;               /* 0: unknown */
 };
@@ -83,7 +82,7 @@ enum harvest_answer harvest_files(struct arena *a, const char *index, const char
 /* A wheel on a server. */
 struct remote_seen {
 	const char *url;         /* without user and password */
-	const uint64_t *fetched; /* bytes so far */
+	const uint64_t *fetched; /* number of bytes fetched so far */
 	struct wheel_source source;
 };
 typedef bool remote_reader(void *ctx, struct diags *ds, const struct remote_seen *wheel);
@@ -92,10 +91,9 @@ typedef bool remote_reader(void *ctx, struct diags *ds, const struct remote_seen
  * remote_wheel -- lets `reader` read a wheel by range requests.
  *
  *   in      what: a URL, NAME==VERSION (the wheel that pip prefers on Linux x86_64), or the file
- *           name of a wheel; index: as of struct harvest_how
- *   out     what the reader returns
- *   errors  SB0813: not found, not reachable, or a server without ranges; SB0286: no index; those of
- *           the reader; false
+ *           name of a wheel; index: as in struct harvest_how out the reader's result
+ *   errors  SB0813: not found, not reachable, or a server without ranges; SB0286: no index; those
+ *           of the reader; false
  *   memory  the source lives until the reader returns
  *   source  RFC 9110, 14: range requests
  */

@@ -13,9 +13,9 @@ struct index_page {
 };
 
 /*
- * page_parse -- the page of a project, in JSON or HTML.
+ * page_parse -- parses the page of a project, in JSON or HTML.
  *
- *   in      type: its Content-Type; url: where it was found
+ *   in      type: its Content-Type; url: its URL
  *   out     *why: the reason why it is not a page
  *   errors  false
  *   memory  lives in a; borrows nothing
@@ -30,7 +30,7 @@ enum { PAGE_MAX = 16 * 1024 * 1024, PAGE_FILES_MAX = 100000, PAGE_TEXT_MAX = 100
 /* Adds a file; url as written. A file without a valid URL and name is omitted. */
 void page_add(struct arena *a, struct index_page *page, const char *base, const char *url,
 	      struct index_file file);
-/* Returns the text if it is 64 hex digits, in lower case; else NULL. */
+/* Returns 64 hex digits in lower case; NULL for another text. */
 const char *page_sha256(struct arena *a, const char *text);
 
 /* --- releases --- */
@@ -39,12 +39,12 @@ struct found_release {
 	const struct version *version;
 	const char *text; /* as PEP 440 normalises it */
 	const char *date, *requires_python, *yanked;
-	struct names wheels; /* tags, in the form that the file lists */
+	struct names wheels; /* tags, in the form of the file */
 	bool any_wheel, sdist;
-	bool listed;                    /* the file lists it under `releases` */
+	bool listed;                    /* the file contains it */
 	bool pinned;                    /* another package pins it */
-	bool read;                      /* its METADATA can be read, and was not yet */
-	bool kept_a_file;               /* not every file of it is yanked */
+	bool read;                      /* its METADATA can be read, but has not been read */
+	bool kept_a_file;               /* at least one file is not yanked */
 	const struct index_file *wheel; /* the wheel to read; NULL: the release has none */
 	int rank;
 	bool has_metadata; /* requires and extras come from METADATA */
@@ -58,7 +58,7 @@ struct found_releases releases_of(struct arena *a, const struct index_page *page
 				  const char *package);
 
 /*
- * releases_select -- marks which releases are listed, and of which METADATA can be read.
+ * releases_select -- marks the releases to list, and those whose METADATA can be read.
  *
  *   in      pins: versions that other packages pin
  */
@@ -67,8 +67,8 @@ void releases_select(struct arena *a, struct found_releases *all, const struct n
 
 /*
  * releases_next -- returns the release whose METADATA adds most: a pinned one, the newest, the
- * oldest, then the middle of the longest run between two that differ; NULL: no other one adds
- * facts.
+ * oldest, then the middle one of the longest run between two different ones; NULL: no other release
+ * adds facts.
  */
 struct found_release *releases_next(const struct found_releases *all, bool every);
 
@@ -82,7 +82,7 @@ struct harvester {
 	const struct names *packages;
 };
 
-/* One package; `why` has the reason of a failure. */
+/* The state for one package; `why` has the reason of a failure. */
 struct work {
 	struct harvester *h;
 	struct arena *a;
@@ -92,10 +92,10 @@ struct work {
 };
 
 /*
- * net_get -- one request.
+ * net_get -- makes a request.
  *
- *   in      q: without URL's credentials, which come from the index where the origin is the same
- *   errors  false: w->why has the reason; also for a status other than `also` and those of 200 to 299
+ *   in      q: a URL without credentials, which come from the index if the origin is the same
+ *   errors  false: w->why has the reason; also for a status other than `also` and 200 to 299
  */
 bool net_get(struct work *w, struct http_request *q, int also, struct http_answer *answer);
 
@@ -110,27 +110,28 @@ struct ranges {
 	struct work *w;
 	const struct index_file *file;
 	uint64_t size, fetched; /* bytes */
-	uint64_t kept;          /* bytes that stay in memory */
-	uint64_t until;         /* up to here, bytes are read in order and let go */
-	struct segment piece;   /* the newest of these */
+	uint64_t kept;          /* number of bytes kept in memory */
+	uint64_t until;         /* bytes before this are read in order and not kept */
+	struct segment piece;   /* the newest of these bytes */
 	struct arena *piece_arena;
 	struct segments LIST(struct segment) have;
 };
 
-/* Fetches the end of the file, which shows its size; false: w->why. */
+/* Fetches the end of the file, and with it the size; false: w->why. */
 bool ranges_open(struct ranges *r);
 /* Reads n bytes at `at`, and fetches what is missing; false: w->why.  A wheel_bytes. */
 bool ranges_read(void *ctx, uint64_t at, void *to, size_t n);
-/* Announces that n bytes at `at` are read in order: they come in few requests, and do not stay. */
+/* Announces that n bytes at `at` are read in order, to fetch them with few requests and not keep
+ * them. */
 void ranges_expect(void *ctx, uint64_t at, uint64_t n);
 void ranges_close(struct ranges *r);
 
-/* Parses the index: without a slash at its end, and the user in it; false: it is no URL. */
+/* Parses the URL of the index: without a slash at its end, and its user; false: it is no URL. */
 bool harvester_index(struct arena *a, struct diags *ds, struct harvester *h);
 
 /* Returns the page of the package; NULL: w->why. */
 const struct index_page *net_page(struct work *w);
-/* METADATA of a wheel; NULL: w->why. */
+/* Returns METADATA of a wheel; NULL: w->why. */
 const char *net_metadata(struct work *w, const struct index_file *file);
 
 /* Fills requires and extras of a release from METADATA; false: w->why. */

@@ -34,7 +34,7 @@ is_plain(const char *text)
 	return strlen(text) <= REQUIREMENT_MAX;
 }
 
-/* METADATA of another package would never be read again. */
+/* Rejects METADATA of another package. */
 static bool
 is_of(struct work *w, const char *text, const struct found_release *r)
 {
@@ -68,11 +68,11 @@ metadata_take(struct work *w, const char *text, struct found_release *r)
 		const struct requirement *q = requirement_parse(w->a, lines.at[i], NULL, NULL);
 		const char *shown = q ? requirement_text(w->a, q) : NULL;
 
-		/* A recipe may pin any package: a bound on it counts. */
+		/* A recipe may pin any package, so a bound on it matters. */
 		if (shown && strstr(shown, "extra == ") && !names_have(w->h->packages, q->key) &&
 		    !facts_tracks(w->h->f, q->key))
 			continue;
-		/* Half of the requirements would pass for all of them. */
+		/* An incomplete list of requirements would look complete. */
 		if (!shown || !is_plain(shown)) {
 			r->requires = (struct names){ 0 };
 			return true;
@@ -80,7 +80,7 @@ metadata_take(struct work *w, const char *text, struct found_release *r)
 		names_once(w->a, &r->requires, shown);
 	}
 	r->has_metadata = true;
-	/* Only the extras that bring one of these. */
+	/* Keeps only extras that require one of these packages. */
 	for (size_t i = 0; i < extras.n; i++) {
 		const char *name =
 			name_valid(extras.at[i]) ? name_normalize(w->a, extras.at[i]) : NULL;

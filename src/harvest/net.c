@@ -14,7 +14,7 @@ enum { STALL_S = 20, ETAG_MAX = 1000 };
 static const char accept[] = "Accept: application/vnd.pypi.simple.v1+json, "
 			     "application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.01";
 
-/* Returns the URL with the index's user and password, where it is of the same origin. */
+/* Returns the URL with the index's user and password if the origin is the same. */
 static const char *
 with_user(struct work *w, const char *url)
 {

@@ -1,4 +1,4 @@
-/* Reads the page of a project in JSON (PEP 691, 700); has the parts that both forms share. */
+/* Reads the page of a project in JSON (PEP 691, 700); has the parts common to both forms. */
 #include <string.h>
 #include <strings.h>
 
@@ -33,7 +33,7 @@ is_file_name(const char *name)
 	return true;
 }
 
-/* Nothing of an index goes into a file with control characters, or at any length. */
+/* Returns a text of the index if it is short and without control characters, or NULL. */
 static const char *
 tame(struct arena *a, const char *text)
 {
@@ -61,7 +61,7 @@ page_add(struct arena *a, struct index_page *page, const char *base, const char 
 	list_push(a, &page->files, file);
 }
 
-/* false, true, or digests: {"sha256": "..."} */
+/* Reads false, true, or digests: {"sha256": "..."}. */
 static void
 json_metadata(struct arena *a, const json_t *file, struct index_file *to)
 {
@@ -129,7 +129,7 @@ parse_json(struct arena *a, const char *url, const char *text, size_t n, struct 
 	return true;
 }
 
-/* A page for people has links too. */
+/* An ordinary web page also has links. */
 static bool
 has_distribution(const struct index_page *page)
 {

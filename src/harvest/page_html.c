@@ -22,7 +22,7 @@ static const char tag_pattern[] = "\\A(?i)<(?:!--(?:[^-]++|-(?!->))*+-->|"
 static const char attribute_pattern[] =
 	"([^\\s/>=]+)(?:\\s*=\\s*(?:\"([^\"]*)\"|'([^']*)'|([^\\s>\"']+)))?";
 
-/* The attributes of one tag that matter; the first of each name counts. */
+/* The relevant attributes of a tag; the first one of each name counts. */
 enum attribute {
 	HREF,
 	NAME,
@@ -48,7 +48,7 @@ struct reader {
 	struct pattern *tag, *attribute;
 	const char *base;
 	struct index_page *page;
-	bool refused; /* its version is not 1 */
+	bool refused; /* the page's version is not 1 */
 };
 
 /* Returns the length of a character reference behind `&`, with its semicolon; 0 if it is none. */

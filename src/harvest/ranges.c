@@ -1,4 +1,4 @@
-/* A file of which only some ranges are fetched. */
+/* Fetches ranges of a remote file. */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,11 +6,11 @@
 #include "internal.h"
 
 enum {
-	TAIL_BYTES = 64 * 1024,        /* of the first request */
-	STEP_BYTES = 32 * 1024,        /* of the next ones, at least */
-	RANGES_MAX = 16 * 1024 * 1024, /* bytes of a wheel without its members */
-	PIECE_BYTES = 4 * 1024 * 1024, /* of a member that is read from its beginning to its end */
-	WHOLE_MAX = 8 * 1024 * 1024,   /* of a wheel whose server ignores ranges */
+	TAIL_BYTES = 64 * 1024,        /* size of the first request */
+	STEP_BYTES = 32 * 1024,        /* minimum size of the next ones */
+	RANGES_MAX = 16 * 1024 * 1024, /* maximum bytes of a wheel's directory and metadata */
+	PIECE_BYTES = 4 * 1024 * 1024, /* size of a request for a member that is read in order */
+	WHOLE_MAX = 8 * 1024 * 1024,   /* maximum size of a wheel if the server ignores ranges */
 };
 
 /* Parses "bytes 100-199/1000" for the requested range; at NULL: the end of the file. */
@@ -51,7 +51,7 @@ fetch_range(struct ranges *r, const uint64_t *at, size_t n, struct segment *out)
 		return false;
 	}
 	if (answer.status != 206) {
-		size = answer.body_size; /* the whole wheel */
+		size = answer.body_size; /* the answer is the whole wheel */
 	} else if (!content_range(&answer, at, &begin, &size) || (r->size && size != r->size)) {
 		w->why = arena_printf(w->a,
 				      "cannot read %s: the server answers with another range "
@@ -65,7 +65,7 @@ fetch_range(struct ranges *r, const uint64_t *at, size_t n, struct segment *out)
 	return true;
 }
 
-/* Fetches bytes that stay. */
+/* Fetches bytes and keeps them. */
 static bool
 fetch_kept(struct ranges *r, const uint64_t *at, size_t n)
 {
@@ -84,7 +84,7 @@ fetch_kept(struct ranges *r, const uint64_t *at, size_t n)
 	return true;
 }
 
-/* Fetches the next bytes of a member; they take the place of those before. */
+/* Fetches the next bytes of a member, which replace the previous ones. */
 static bool
 fetch_piece(struct ranges *r, uint64_t at, uint64_t most)
 {
@@ -105,7 +105,7 @@ fetch_piece(struct ranges *r, uint64_t at, uint64_t most)
 	return good;
 }
 
-/* Returns how many of n bytes at `at` a segment has; they go to `to`. */
+/* Copies to `to` the part of n bytes at `at` that a segment has; returns its size. */
 static size_t
 take(const struct segment *s, uint64_t at, size_t n, char *to)
 {

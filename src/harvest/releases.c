@@ -1,4 +1,4 @@
-/* From the files of a page to releases, and which of them are worth a closer look. */
+/* Groups the files of a page into releases, and selects those to read. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,9 +8,9 @@
 
 enum { TAGS_MAX = 256, TAG_BYTES_MAX = 100, RECENT_MAX = 60, HEADS_MAX = 200, RECENT_YEARS = 2 };
 
-/* Older releases decide nothing in a stack of torch 1.13 (2022) and newer. */
+/* Older releases do not matter for stacks with torch 1.13 (2022) and newer. */
 #define OLDEST "2020-01-01"
-#define OLDEST_READ "2022-01-01" /* of which METADATA is read, unless another package pins it */
+#define OLDEST_READ "2022-01-01" /* METADATA of older releases is read only for pins */
 
 /*
  * Limits the tags of a file name: 255 bytes can expand to many thousand tags; real names have a
@@ -32,7 +32,7 @@ has_few_tags(const char *name)
 	return product <= TAGS_MAX;
 }
 
-/* Returns the version of a source distribution: NAME-VERSION.tar.gz and its like, or NULL. */
+/* Returns the version of a source distribution: NAME-VERSION.tar.gz or similar, or NULL. */
 static const struct version *
 sdist_version(struct arena *a, const char *file, const char *package)
 {
@@ -56,12 +56,12 @@ sdist_version(struct arena *a, const char *file, const char *package)
 
 struct tag {
 	const char *python, *abi, *machine; /* machine NULL: any */
-	unsigned glibc;                     /* 2.N; 0: it names none */
+	unsigned glibc;                     /* N of glibc 2.N; 0: none */
 };
 
 /*
- * Returns true for a tag of CPython 3.7 and newer on Linux with glibc; a stable ABI counts from its
- * own release.
+ * Returns true for a tag of CPython 3.7 and newer on Linux with glibc; the stable ABI also supports
+ * later Pythons.
  */
 static bool
 tag_read(struct arena *a, const char *text, struct tag *t)
@@ -120,7 +120,7 @@ tag_text(struct arena *a, const struct tag *t)
 			  arena_printf(a, "%s-linux_%s", head, t->machine);
 }
 
-/* Adds, of one wheel's platforms for an interpreter, the one with the lowest glibc. */
+/* Adds the platform with the lowest glibc of a wheel's platforms for an interpreter. */
 static void
 add_tags(struct arena *a, const struct wheel_file *file, struct names *out)
 {
@@ -274,7 +274,7 @@ releases_of(struct arena *a, const struct index_page *page, const char *package)
 	if (!all.n)
 		return all;
 	qsort(all.at, all.n, sizeof(*all.at), by_version);
-	/* 1.0 and 1.0.0 are one version: the one with files stays. */
+	/* 1.0 and 1.0.0 are the same version: keeps the one with files. */
 	for (size_t i = 1; i < all.n; i++) {
 		struct found_release *r = &all.at[i], *before = &all.at[kept];
 
@@ -287,7 +287,7 @@ releases_of(struct arena *a, const struct index_page *page, const char *package)
 	return all;
 }
 
-/* --- which of them --- */
+/* --- selection --- */
 
 static bool
 is_final(const struct found_release *r)
@@ -295,7 +295,7 @@ is_final(const struct found_release *r)
 	return !version_is_prerelease(r->version) && (r->any_wheel || r->sdist);
 }
 
-/* X.Y; for 0.0.Z, each release is a separate series. */
+/* Returns the series, X.Y; for 0.0.Z, each release is a separate series. */
 static bool
 same_series(const struct found_release *x, const struct found_release *y)
 {
@@ -323,7 +323,8 @@ is_head(const struct found_releases *all, size_t i)
 	return !other;
 }
 
-/* RECENT_YEARS before the newest release, so that the same page gives the same file any day. */
+/* Returns the date RECENT_YEARS before the newest release, so that the same page always gives the
+ * same file. */
 static const char *
 recent_from(struct arena *a, const struct found_releases *all)
 {
@@ -364,7 +365,7 @@ turn_of(struct arena *a, const struct found_releases *all, size_t i, const struc
 							 OTHER;
 }
 
-/* pip takes none of them unless it is pinned: who pins one is to know why. */
+/* Lists yanked releases with their reason: pip installs one only if it is pinned. */
 static void
 list_yanked(struct found_releases *all)
 {
@@ -409,7 +410,7 @@ releases_select(struct arena *a, struct found_releases *all, const struct names 
 	}
 }
 
-/* Returns the n-th release between two that can be read. */
+/* Returns the n-th readable release between two releases. */
 static struct found_release *
 readable(const struct found_releases *all, size_t from, size_t n)
 {
@@ -418,7 +419,7 @@ readable(const struct found_releases *all, size_t from, size_t n)
 	return &all->at[from];
 }
 
-/* Returns true if y has every requirement of x that no extra brings. */
+/* Returns true if y has every requirement of x that does not come from an extra. */
 static bool
 agree(const struct found_release *x, const struct found_release *y)
 {
@@ -434,7 +435,7 @@ releases_next(const struct found_releases *all, bool every)
 {
 	struct found_release *oldest = NULL, *newest = NULL, *pinned = NULL, *middle = NULL;
 	struct found_release *any = NULL;
-	const struct found_release *before = NULL; /* METADATA of which is there */
+	const struct found_release *before = NULL; /* the last release with METADATA */
 	size_t from = 0, n = 0, longest = 0;
 
 	for (size_t i = 0; i < all->n; i++) {

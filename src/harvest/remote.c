@@ -1,4 +1,4 @@
-/* One wheel of an index or at an URL, read by ranges. */
+/* Reads a wheel of an index or at a URL with range requests. */
 #include <string.h>
 
 #include "base/proc.h"
@@ -15,7 +15,7 @@ struct remote {
 	struct index_file file;
 };
 
-/* Returns the wheel of a release of a page; NULL: w->why. */
+/* Returns the wheel of a release on a page; NULL: w->why. */
 static const struct index_file *
 wheel_of_release(struct remote *m, const struct index_page *page, const char *version)
 {
@@ -29,7 +29,7 @@ wheel_of_release(struct remote *m, const struct index_page *page, const char *ve
 	return NULL;
 }
 
-/* "torch==2.2.2" or the file name of a wheel; NULL: w->why. */
+/* Finds "torch==2.2.2" or the file name of a wheel; NULL: w->why. */
 static const struct index_file *
 file_of_index(struct remote *m, const char *what)
 {
@@ -57,7 +57,7 @@ file_of_index(struct remote *m, const char *what)
 	return NULL;
 }
 
-/* Fills m->file; false: w->why, or a diagnostic if the index is none. */
+/* Fills m->file; false: w->why, or a diagnostic for an invalid index. */
 static bool
 find_file(struct remote *m, struct diags *ds, const char *what)
 {
@@ -108,7 +108,7 @@ remote_wheel(struct arena *a, struct diags *ds, const char *what, const char *in
 					     .ctx = &m->r };
 	good = good && reader(ctx, &own, &seen);
 	ranges_close(&m->r);
-	/* The reader of wheels reports missing bytes; the reason is the failed request. */
+	/* The wheel reader reports missing bytes; this adds the failed request as the reason. */
 	if (!good && m->w.why)
 		diag_at(ds, E_REMOTE, (struct span){ 0 }, "cannot read `%s`: %s",
 			mask_credentials(a, what), m->w.why);

@@ -1,5 +1,5 @@
 /*
- * A harvested file.  Equal pages give equal bytes: nothing depends on the order of the page.
+ * Writes a harvested file. Equal pages give equal bytes: nothing depends on the order of the page.
  *
  *     # Releases of vllm.  Written by `stackbuild facts refresh vllm`: do not edit it by hand.
  *     package: vllm
@@ -26,7 +26,7 @@ put_text(struct buf *out, const char *key, const char *value)
 	buf_putc(out, '\n');
 }
 
-/* [a, b, c], over several lines. */
+/* Writes [a, b, c] over several lines. */
 static void
 put_list(struct arena *a, struct buf *out, const char *key, const struct names *all)
 {

@@ -13,7 +13,7 @@
 
 /* --- data of the kernel in /proc and /sys below `root` --- */
 
-/* NULL: it cannot be read, which is an answer here, and no error. */
+/* Returns the text of a file; NULL, which is no error, if it cannot be read. */
 static const char *
 text_at(struct arena *a, const char *root, const char *path)
 {
@@ -58,18 +58,18 @@ number_in(struct arena *a, const char *root, const char *dir, const char *file, 
 /* --- control groups --- */
 
 /*
- * Reads the limits of this process's control groups, up to the root.  Source: Linux,
+ * Reads the limits of this process's control groups, up to the root. Source: Linux,
  * Documentation/admin-guide/cgroup-v1/memory.rst, cgroup-v2.rst; proc(5).
  *
- * They are of version 1, 2, or both at once.  mountinfo has their mount points, and
- * /proc/self/cgroup the groups of this process; in a container, one of them may show the host's view
- * and the other the container's.
+ * They have version 1, version 2, or both. mountinfo has their mount points, and /proc/self/cgroup
+ * the groups of this process; in a container, one of them may have the host's view and the other
+ * the container's.
  */
 struct cgroup {
-	unsigned cpus;                  /* of the tightest quota, rounded up; 0: none */
-	unsigned long long limit_bytes; /* the least of the memory limits; 0: none */
-	/* The least that one of them has left, files that can be dropped counted as left; UINT64_MAX:
-	 * no limit. */
+	unsigned cpus;                  /* CPUs of the smallest quota, rounded up; 0: none */
+	unsigned long long limit_bytes; /* smallest memory limit; 0: none */
+	/* Smallest free memory of a group, including caches that can be dropped; UINT64_MAX: no
+	 * limit. */
 	unsigned long long available_bytes;
 };
 
@@ -78,7 +78,7 @@ struct mounted {
 	const char *point, *group;
 };
 
-/* mountinfo writes a blank as \040. */
+/* Decodes a path of mountinfo, which has \040 for a blank. */
 static const char *
 unescape(struct arena *a, const char *s)
 {
@@ -95,7 +95,7 @@ unescape(struct arena *a, const char *s)
 }
 
 /*
- * 35 31 0:29 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory
+ * Reads a line such as: 35 31 0:29 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory
  * controller: "memory", or NULL for version 2.
  */
 static bool
@@ -121,7 +121,7 @@ find_mount(struct arena *a, const struct names *mountinfo, const char *controlle
 	return false;
 }
 
-/* 4:memory:/docker/0123, or 0::/user.slice of version 2; "/" if unknown. */
+/* Returns the group in 4:memory:/docker/0123, or in 0::/user.slice of version 2; "/" if unknown. */
 static const char *
 own_group(struct arena *a, const struct names *cgroups, const char *controller)
 {
@@ -140,9 +140,8 @@ own_group(struct arena *a, const struct names *cgroups, const char *controller)
 }
 
 /*
- * Returns the directories of this process's group and of those above it, as far as they are
- * mounted. A group outside the mount point belongs to another view; only the mount point is known
- * then.
+ * Returns the mounted directories of this process's group and its parents. A group outside the
+ * mount point belongs to another view; then it returns only the mount point.
  */
 static struct names
 folders(struct arena *a, const struct mounted *m, const char *group)
@@ -245,7 +244,7 @@ read_cgroups(struct arena *a, const char *root)
 
 /* --- the machine --- */
 
-/* "0-3,8": how many. */
+/* Returns the number of CPUs in "0-3,8". */
 static unsigned
 count_list(const char *s)
 {
@@ -265,7 +264,7 @@ count_list(const char *s)
 	return (unsigned)n;
 }
 
-/* Returns the processors that the scheduler may put this process on. */
+/* Returns the number of processors on which this process may run. */
 static unsigned
 allowed_cpus(struct arena *a, const char *root)
 {
@@ -274,7 +273,7 @@ allowed_cpus(struct arena *a, const char *root)
 	cpu_set_t set;
 	long online;
 
-	/* A machine of more processors than the set has room for: the file then. */
+	/* If the machine has more processors than the set, it reads the file. */
 	if (!*root && !sched_getaffinity(0, sizeof(set), &set))
 		return (unsigned)CPU_COUNT(&set);
 	if (list)
@@ -298,7 +297,7 @@ memory(struct arena *a, const char *root, const struct cgroup *c, struct host *h
 	const char *info = text_at(a, root, "/proc/meminfo");
 	unsigned long long total = kib(info, "MemTotal:"), rest = kib(info, "MemAvailable:");
 
-	/* Linux before 3.14. */
+	/* Linux before 3.14 has no MemAvailable. */
 	if (!rest)
 		rest = kib(info, "MemFree:") + kib(info, "Buffers:") + kib(info, "Cached:");
 	if (total && rest > total)
@@ -313,8 +312,7 @@ memory(struct arena *a, const char *root, const struct cgroup *c, struct host *h
 }
 
 /*
- * Returns one value of os-release(5), which sh could read: plain, or in quotes with backslashes, or
- * NULL.
+ * Returns a value of os-release(5) in shell syntax: plain, or in quotes with backslashes; or NULL.
  */
 static const char *
 os_value(struct arena *a, const char *text, const char *key)
@@ -379,8 +377,8 @@ host_read(struct arena *a, const char *root)
 	h->kernel = kernel_release(a, root);
 	h->os = os_name(a, root);
 	/*
-	 * Microsoft's kernels have it in their name ("5.15.90.1-microsoft-standard-WSL2"; WSL 1
-	 * with a capital M); a custom kernel for WSL 2 has its device.
+	 * The names of Microsoft's kernels contain it ("5.15.90.1-microsoft-standard-WSL2"; in WSL
+	 * 1 with a capital M); a custom kernel for WSL 2 has the device.
 	 */
 	h->wsl2 = strstr(h->kernel, "microsoft") || strstr(h->kernel, "WSL2") ||
 		  fs_exists(arena_printf(a, "%s/dev/dxg", root));

@@ -10,7 +10,7 @@
  * values and sizes.
  */
 
-enum { NVML_OK = 0, NVML_TEXT = 96 }; /* room for a name, a UUID, a version */
+enum { NVML_OK = 0, NVML_TEXT = 96 }; /* bytes of a name, a UUID or a version */
 
 struct nvml_memory {
 	unsigned long long total, free, used; /* bytes */
@@ -26,7 +26,7 @@ struct nvml {
 	int (*memory)(void *, struct nvml_memory *);
 };
 
-/* Messages with a remedy, which NVML's own do not have. */
+/* Messages with a fix, which NVML's own messages lack. */
 static const struct {
 	int code;
 	const char *words;
@@ -59,11 +59,11 @@ result_words(struct arena *a, const struct nvml *n, int code)
 		      arena_printf(a, "NVML's error %d", code);
 }
 
-/* NULL, or the name of a function that the library lacks. */
+/* Loads the functions; returns NULL, or the name of a function that the library lacks. */
 static const char *
 find_functions(void *lib, struct nvml *n)
 {
-	/* dlsym gives data pointers: POSIX lets a function's address be stored through one. */
+	/* dlsym returns a data pointer, which POSIX allows to hold the address of a function. */
 	const struct {
 		const char *name, *older;
 		void *into;
@@ -119,7 +119,7 @@ nvml_library(struct arena *a, const char *library, const char **why)
 	return lib;
 }
 
-/* Returns a text as the driver gives it, whether or not it ends it. */
+/* Returns a text of the driver, which may lack its NUL. */
 static const char *
 text_of(struct arena *a, int result, char text[NVML_TEXT + 1])
 {

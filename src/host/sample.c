@@ -9,7 +9,7 @@
  */
 
 enum { OK = 0, NOT_SUPPORTED = 3, NOT_FOUND = 6, TOO_SMALL = 7 };
-enum { USERS_MAX = 1024 }; /* processes and samples of one GPU that are read */
+enum { USERS_MAX = 1024 }; /* maximum processes and samples of a GPU */
 
 #define NOT_AVAILABLE (~0ull)
 
@@ -43,7 +43,7 @@ struct sampler {
 	void *library; /* NULL: nvidia-smi */
 	bool begun;    /* NVML works */
 	void **devices;
-	unsigned long long *seen_us; /* of each: the time of its newest sample */
+	unsigned long long *seen_us; /* time of the newest sample of each GPU */
 	int (*init)(void), (*shutdown)(void);
 	int (*by_uuid)(const char *, void **);
 	int (*rates)(void *, struct rates *);
@@ -64,7 +64,7 @@ sample_use(struct arena *a, struct gpu_sample *s, int pid)
 	return &s->uses.at[s->uses.n - 1];
 }
 
-/* Finds one function by its names, the newest first; false: the library has none of them. */
+/* Finds a function by its names, the newest first; false: the library has none of them. */
 static bool
 find(void *library, void *into, const char *name, const char *older)
 {
@@ -100,7 +100,7 @@ sampler_open(struct arena *a, const char *library, const struct host_gpus **gpus
 
 	s->library = nvml_library(a, library, &why);
 	s->begun = s->library && find_all(s) && s->init() == OK;
-	/* NVML counts how often it was initialised: here it need not start twice. */
+	/* NVML counts its initialisations, so that this keeps it initialised. */
 	*gpus = s->gpus = host_gpus(a, library);
 	if (!s->begun && (!s->library || s->gpus->list.n)) {
 		s->library = NULL;

@@ -5,7 +5,7 @@
 
 /* Shared by the files of host/. */
 
-/* Opens NVML's library, or the one named; NULL, and why in words. */
+/* Opens NVML's library, or the given one; NULL: *why has the reason. */
 void *nvml_library(struct arena *a, const char *library, const char **why);
 
 /* --- nvidia-smi, the second source --- */

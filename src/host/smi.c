@@ -6,9 +6,9 @@
 #include "sample.h"
 
 /*
- * GPUs and samples by nvidia-smi, where NVML's library cannot be opened. It costs much more, so
- * callers adapt the interval to the time of a sample.
- * Source: `nvidia-smi --help-query-gpu`; `nvidia-smi pmon -h`.
+ * Reads GPUs and samples with nvidia-smi if NVML's library cannot be opened. It takes much longer,
+ * so callers adapt the interval to the time of a sample. Source: `nvidia-smi --help-query-gpu`;
+ * `nvidia-smi pmon -h`.
  */
 
 enum { TIMEOUT_S = 20, OUTPUT_MAX = 256 * 1024 };
@@ -34,7 +34,7 @@ number(const char *s)
 	return is_digit(*s) ? (int)strtol(s, NULL, 10) : -1;
 }
 
-/* NVIDIA H100 80GB HBM3, GPU-..., 550.54.15, 81559, 12, 9.0 */
+/* Reads a line: NVIDIA H100 80GB HBM3, GPU-..., 550.54.15, 81559, 12, 9.0 */
 static void
 take_gpu(struct arena *a, const char *line, struct host_gpus *out)
 {
@@ -62,7 +62,7 @@ take_gpu(struct arena *a, const char *line, struct host_gpus *out)
 const struct host_gpus *
 smi_gpus(struct arena *a)
 {
-	/* An nvidia-smi that does not know the last field prints no GPU. */
+	/* An nvidia-smi without the last field prints no GPU. */
 	static const char *const fields[] = {
 		"--query-gpu=name,uuid,driver_version,memory.total,memory.used,compute_cap",
 		"--query-gpu=name,uuid,driver_version,memory.total,memory.used"

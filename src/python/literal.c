@@ -5,7 +5,7 @@
 #include "base/str.h"
 #include "python/internal.h"
 
-/* Exactly `n` hexadecimal digits, 8 at most: what follows them, or NULL. */
+/* Reads exactly `n` hexadecimal digits, at most 8; returns the text after them, or NULL. */
 static const char *
 read_hex(const char *p, const char *end, size_t n, uint32_t *cp)
 {
@@ -29,8 +29,8 @@ read_octal(const char *p, const char *end, uint32_t *cp)
 }
 
 /*
- * Returns the escape at `p`, behind its backslash: what follows it, or NULL.  \N{name} is
- * refused: it needs the names of all characters, and no marker has a use for it.
+ * Reads the escape at `p`, after its backslash; returns the text after it, or NULL. \N{name} is
+ * rejected: it needs the names of all characters, and markers do not use it.
  */
 static const char *
 read_escape(struct buf *b, const char *p, const char *end)

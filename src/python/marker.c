@@ -6,7 +6,7 @@
 #include "base/str.h"
 
 /*
- * The grammar, after PEP 508 and packaging:
+ * The grammar of PEP 508 and packaging:
  *
  *     marker   = atom (("and" | "or") atom)*
  *     atom     = blank* ("(" marker ")" | operand operator operand) blank*
@@ -14,7 +14,7 @@
  *     operator = "in" | "not" blank+ "in" | "===" | "==" | "~=" | "!=" | "<=" | ">=" | "<" | ">"
  *     blank    = space | tab
  *
- * Words end where no letter, digit or "_" follows.
+ * A word ends before any character other than a letter, digit or "_".
  */
 
 /* A quoted text, or a variable of PEP 508 by the kind of its value: extras are NAMEs. */
@@ -24,23 +24,23 @@ struct operand {
 };
 
 /*
- * A marker is a list of items and lists with "and" and "or" between them, as it was
- * written: "and" binds closer, parentheses make a list.
+ * A marker is a list of items and lists with "and" and "or" between them, as in the text: "and"
+ * binds more tightly, and parentheses make a list.
  */
 struct marker {
-	bool or_before;      /* "or" stands before it, not "and" */
+	bool or_before;      /* "or" precedes it, not "and" */
 	struct marker *next; /* in the same list */
 
-	struct marker *first; /* of a list; NULL: it is an item */
+	struct marker *first; /* first element of a list; NULL: it is an item */
 
-	struct operand lhs, rhs; /* of an item */
+	struct operand lhs, rhs; /* operands of an item */
 	enum clause_op op;
 	const struct clause *clause; /* Returns variable op "..." as a specifier, or NULL. */
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Parentheses in each other; packaging comes to the end of Python's stack at 493. */
+/* Maximum nesting of parentheses; packaging exhausts Python's stack at 493. */
 enum { NESTED_MAX = 490 };
 
 static const struct {
@@ -69,7 +69,7 @@ static const struct {
 	{ "dependency_groups", { NAME, "dependency_groups" } },
 };
 
-/* Returns the comparison as a specifier, or NULL: it is one of texts. */
+/* Returns the comparison as a specifier; NULL for a comparison of texts. */
 static const struct clause *
 marker_clause(struct arena *a, enum clause_op op, const char *version)
 {
@@ -343,7 +343,7 @@ look_up(struct eval *e, const char *name)
 	return NULL;
 }
 
-/* Returns the value of a variable as markers see it. */
+/* Returns the value of a variable for markers. */
 static const char *
 env_text(struct eval *e, const struct operand *o, const struct marker_value *v)
 {
@@ -372,7 +372,7 @@ match_version(struct eval *e, const struct clause *c, const char *text)
 	return !e->failed && clause_match(c, v);
 }
 
-/* For texts that are not versions, < and > are false, and <= and >= compare for equality. */
+/* Compares texts that are not versions: < and > are false, and <= and >= test equality. */
 static bool
 compare_texts(struct eval *e, const char *left, enum clause_op op, const char *right)
 {
@@ -409,8 +409,8 @@ compare_with_set(struct eval *e, const char *left, enum clause_op op, const stru
 }
 
 /*
- * variable op "literal", or the other way round.  packaging takes a variable on the right of
- * another one for its name, and a literal on the right of another one for a variable's name.
+ * variable op "literal", or the other way round. If both sides are variables, packaging takes the
+ * right one as its name; if both are literals, the right one as the name of a variable.
  */
 static bool
 eval_item(struct eval *e, const struct marker *m)
@@ -441,7 +441,7 @@ eval_item(struct eval *e, const struct marker *m)
 	return compare_texts(e, left ? value : other, m->op, left ? other : value);
 }
 
-/* Evaluates all parts, so that a missing variable is an error wherever it is. */
+/* Evaluates all parts, so that a missing variable is an error anywhere. */
 static bool
 eval_list(struct eval *e, const struct marker *list)
 {

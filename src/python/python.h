@@ -11,16 +11,16 @@
 #include "base/list.h"
 
 /*
- * The packaging standards, as packaging 26 reads them: PEP 440 versions and
+ * The packaging standards, with the behaviour of packaging 26: PEP 440 versions and
  * specifiers, PEP 503 names, PEP 508 requirements and markers, PEP 427 wheel
- * file names.  Pure text in, structs out; knows no package and no index.
- * Nothing here adds a diagnostic: a parser returns NULL and says why in *why (a
- * short phrase, lower case; may be NULL) so that the caller can point at the place.
+ * file names. Pure: text in, structs out, without packages or indexes. Parsers add no diagnostics:
+ * they return NULL with the reason in *why (a short phrase in lower case; may be NULL), so that the
+ * caller can add the place.
  */
 
 /* --- versions: PEP 440 --- */
 
-struct version; /* parsed; compare with version_cmp */
+struct version; /* a parsed version; compare with version_cmp */
 
 const struct version *version_parse(struct arena *a, const char *text);
 int version_cmp(const struct version *x, const struct version *y);    /* <0, 0, >0 */
@@ -28,7 +28,8 @@ const char *version_text(struct arena *a, const struct version *v);   /* normali
 const char *version_public(struct arena *a, const struct version *v); /* without +local */
 const char *version_local(struct arena *a, const struct version *v);  /* "cu121" or NULL */
 bool version_is_prerelease(const struct version *v);                  /* a, b, rc or dev */
-/* Returns the release segment: count, and the i-th number (0 past the end): 2.10.1 -> 2, 10, 1. */
+/* Return the count of numbers in the release, and the i-th one (0 past the end): 2.10.1 -> 2, 10,
+ * 1. */
 size_t version_release_count(const struct version *v);
 unsigned long version_release(const struct version *v, size_t i);
 /* Returns the first two numbers of a release as text: "12.1.1" -> "12.1", "12" -> "12". */
@@ -41,20 +42,20 @@ bool version_same_series(const char *x, const char *y);
 struct specifiers; /* ">=2,<3"; empty matches everything */
 
 /*
- * packaging's None, True, False.  None is about choosing among versions, and takes
- * pre-releases where there is nothing else; asked about one version it takes them too.
+ * packaging's None, True, False. For a choice among versions, None accepts pre-releases only if
+ * there is no other; for a single version, it accepts them.
  */
 enum prereleases { PRE_DEFAULT, PRE_YES, PRE_NO };
 
 const struct specifiers *specifiers_parse(struct arena *a, const char *text);
 /*
- * packaging accepts some specifiers and fails when it compares a version with them: numbers of more
- * than 4300 digits, and ~=1.0post1 with a letter that only looks like its own.  They match no version.
+ * Returns true if a version matches. Specifiers that packaging parses but cannot compare match no
+ * version: numbers of more than 4300 digits, and ~=1.0post1 with a non-ASCII letter.
  */
 bool specifiers_match(const struct specifiers *s, const struct version *v, enum prereleases pre);
-/* Returns the text of str(SpecifierSet(...)); "" when empty. */
+/* Returns the text of str(SpecifierSet(...)); "" for an empty set. */
 const char *specifiers_text(struct arena *a, const struct specifiers *s);
-/* Returns the version of the one == or === that pins it (no wildcard), or NULL. */
+/* Returns the version of the only == or === without a wildcard, or NULL. */
 const struct version *specifiers_pin(const struct specifiers *s);
 
 /* --- names: PEP 503 --- */
@@ -69,13 +70,13 @@ struct marker;
 struct requirement {
 	const char *name;              /* as written */
 	const char *key;               /* normalised */
-	struct names extras;           /* as written, sorted as packaging sorts them */
+	struct names extras;           /* as written, in the order of packaging */
 	const struct specifiers *spec; /* never NULL */
 	const char *url;               /* "name @ url", or NULL */
 	const struct marker *marker;   /* or NULL */
 };
 
-/* *at (may be NULL) is the byte offset of what is wrong. */
+/* Parses a requirement; *at (may be NULL) is the byte offset of an error. */
 const struct requirement *requirement_parse(struct arena *a, const char *text, const char **why,
 					    size_t *at);
 
@@ -90,14 +91,15 @@ const struct requirement *requirement_parse(struct arena *a, const char *text, c
 struct text requirements_line(struct arena *a, const struct source *src, const char **p,
 			      uint32_t *number);
 
-/* Options of pip and of requirements files, by their effect on which packages pip installs, and from where. */
+/* Options of pip and of requirements files, by their effect on the packages that pip installs and
+ * their source. */
 enum pip_option {
 	PIP_NONE,   /* the word is not an option */
-	PIP_QUIET,  /* has no effect on which packages pip installs */
-	PIP_SWITCH, /* takes no value; a recipe has no place for it */
+	PIP_QUIET,  /* has no effect on the installed packages */
+	PIP_SWITCH, /* takes no value; a recipe cannot express it */
 	PIP_NO_ISOLATION,
 	PIP_NO_CACHE,
-	PIP_SETTING, /* takes a value; a recipe has no place for it */
+	PIP_SETTING, /* takes a value; a recipe cannot express it */
 	PIP_INDEX,
 	PIP_EXTRA_INDEX,
 	PIP_LINKS,
@@ -117,7 +119,7 @@ enum pip_option pip_option(struct arena *a, const char *word, const char **value
 struct marker_env {
 	const struct marker_value {
 		const char *name;
-		const char *value;       /* or NULL, and: */
+		const char *value;       /* value; NULL for a set */
 		const struct names *set; /* for extras and dependency_groups */
 	} * values;
 	size_t n;
@@ -127,14 +129,14 @@ const struct marker *marker_parse(struct arena *a, const char *text);
 /* Returns the text of str(Marker(...)); NULL if a value contains both kinds of quotes. */
 const char *marker_text(struct arena *a, const struct marker *m);
 /*
- * Returns false if the marker names a variable that env lacks, or compares what cannot be
- * compared (os_name ~= "posix", extras == "x"); else *value.
+ * Evaluates a marker into *value. Returns false if it has a variable that env lacks, or an invalid
+ * comparison (os_name ~= "posix", extras == "x").
  */
 bool marker_eval(const struct marker *m, const struct marker_env *env, bool *value);
 /*
  * Returns the environment of CPython on linux and `machine` ("x86_64"); extra: "" for none.
- * `series` is "3.11", which is taken for 3.11.0, or a full version.  The kernel's
- * names (platform_release, platform_version) are not in it: they belong to the host.
+ * `series` is a full version, or "3.11", which counts as 3.11.0. It lacks the kernel's names
+ * (platform_release, platform_version), which depend on the host.
  */
 struct marker_env marker_env_linux(struct arena *a, const char *series, const char *machine,
 				   const char *extra);
@@ -155,17 +157,17 @@ struct wheel_pythons {
 };
 /* Adds the series that install wheels with that tag. */
 void wheel_pythons_add(struct wheel_pythons *all, const char *tag);
-/* series: "3.11" or "3.13t"; one that is neither is in no set. */
+/* Returns true if the set has a series, "3.11" or "3.13t". */
 bool wheel_pythons_have(const struct wheel_pythons *all, const char *series);
 /* Returns true if linux with glibc on a machine ("x86_64") installs wheels with that tag. */
 bool wheel_fits_machine(const char *tag, const char *machine);
-/* Returns N of the glibc 2.N that a tag needs at least; 0: it names none. */
+/* Returns N of a tag's minimum glibc 2.N; 0: it has none. */
 unsigned long wheel_glibc(const char *tag);
 
 /* --- pages of a package index: PEP 503 and 691 --- */
 
 struct page_file {
-	const char *name;   /* of a wheel or sdist */
+	const char *name;   /* file name of a wheel or sdist */
 	const char *url;    /* relative to the page */
 	const char *sha256; /* 64 hex digits */
 };
@@ -179,7 +181,7 @@ struct pages {
 struct pages page_project(struct arena *a, const char *name, const struct page_files *files);
 /* Returns the page that lists the projects. */
 struct pages page_root(struct arena *a, const struct names *projects);
-/* Returns a file name for a URL: `+` and `!` are escaped, which S3 reads otherwise. */
+/* Returns a file name for a URL, with escaped `+` and `!`, which are special to S3. */
 const char *page_url(struct arena *a, const char *file);
 
 #endif

@@ -4,8 +4,8 @@
 #include "python/internal.h"
 
 /*
- * The grammar, after PEP 508 and packaging; blanks (space, tab) may stand everywhere
- * but in a word, and must stand behind a url:
+ * The grammar of PEP 508 and packaging. Blanks (space, tab) may be anywhere except in a word, and
+ * must follow a url:
  *
  *     requirement = name extras? (url | specifiers) (";" marker)?
  *     extras      = "[" (name ("," name)*)? "]"
@@ -59,7 +59,7 @@ read_extras(struct scan *s, struct names *out)
 	return true;
 }
 
-/* Returns the end of the specifier that starts at `p`: only its outline is looked at. */
+/* Returns the end of the specifier that starts at `p`; checks only its outline. */
 static const char *
 specifier_end(const char *p, const char *end)
 {
@@ -74,7 +74,7 @@ specifier_end(const char *p, const char *end)
 	return p;
 }
 
-/* A comma may be the last character; the text read is in s[start, s->p). */
+/* Skips specifiers up to s->p; a comma may be the last character. */
 static void
 skip_specifiers(struct scan *s)
 {
@@ -88,7 +88,7 @@ skip_specifiers(struct scan *s)
 	}
 }
 
-/* Put s->p to the first specifier that is none. */
+/* Sets s->p to the first invalid specifier. */
 static void
 find_bad_specifier(struct scan *s, const char *start, const char *end)
 {

@@ -5,7 +5,7 @@
 #include "python.h"
 
 /*
- * Requirements files, and what `pip freeze` prints:
+ * The grammar of requirements files and of the output of `pip freeze`:
  *
  *     file := { line }
  *     line := [ requirement { option } | option | URL | path ] [ comment ]
@@ -14,7 +14,7 @@
  * start or after a blank.  https://pip.pypa.io/en/stable/reference/requirements-file-format/
  */
 
-/* Options of `pip install`, as `--help` of pip 26 and of uv's pip list them; others take no value. */
+/* Options of `pip install` in `--help` of pip 26 and of uv's pip; other options take no value. */
 static const struct {
 	enum pip_option is;
 	const char *names;

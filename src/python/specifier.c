@@ -53,7 +53,7 @@ op_read(const char *s, size_t n, enum clause_op *op)
 	return 0;
 }
 
-/* === takes anything but white space, ";" and ")". */
+/* Accepts the text of ===: any characters except white space, ";" and ")". */
 static bool
 read_arbitrary(struct arena *a, const char *s, size_t n, struct clause *c)
 {
@@ -83,8 +83,8 @@ read_wildcard(struct arena *a, const char *s, size_t n, struct clause *c)
 }
 
 /*
- * Returns what packaging's expression for ~= takes for s and i besides them, since it ignores case
- * without keeping to ASCII: U+017F, U+0131, U+0130.
+ * Parses a version in which packaging's expression for ~= accepts U+017F, U+0131 and U+0130 for s
+ * and i, because it ignores case beyond ASCII.
  */
 static const struct version *
 look_alike(struct arena *a, const char *s, size_t n)
@@ -197,9 +197,9 @@ specifiers_pin(const struct specifiers *s)
 }
 
 /*
- * A local part of the version counts where the clause has one too, and in >=.
- * Pre-releases of V are not below V (PEP 440, exclusive ordered comparison), and its
- * post-releases are not above it.
+ * Returns true if a clause accepts a version. The version's local part counts in >=, and if the
+ * clause has one. Pre-releases of V are not below V (PEP 440, exclusive ordered comparison), and
+ * its post-releases are not above it.
  */
 bool
 clause_match(const struct clause *c, const struct version *v)
@@ -255,8 +255,8 @@ cmp_text(const void *x, const void *y)
 }
 
 /*
- * Clauses that say the same: versions are compared as versions, but for ~=, where
- * the zeros at the end of the release count; === and V.* as they are written.
+ * Orders clauses by meaning: compares versions as versions, except that trailing zeros of the
+ * release count in ~=, and === and V.* are compared as text.
  */
 static int
 cmp_meaning(const struct clause *x, const struct clause *y)

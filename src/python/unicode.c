@@ -130,7 +130,8 @@ unicode_space_before(const char *s, size_t n)
 	return unicode_space(s + n - len, len) == len ? len : 0;
 }
 
-/* A capital sigma at `at` is final if letters stand before it and none after it. */
+/* Returns the lower case of the capital sigma at `at`: final if letters precede it and none follow
+ * it. */
 static uint32_t
 lower_sigma(const char *s, size_t n, size_t at)
 {

@@ -1,4 +1,4 @@
-/* Unicode 14.0.0 as Python sees it; printed by tests/python/unicode_table.py. */
+/* Unicode 14.0.0 in Python, printed by tests/python/unicode_table.py. */
 // clang-format off
 #ifndef PYTHON_UNICODE_TABLE_H
 #define PYTHON_UNICODE_TABLE_H

@@ -7,7 +7,7 @@
 #include "base/str.h"
 
 /*
- * The grammar, after PEP 440's appendix B; letters in either case:
+ * The grammar of PEP 440's appendix B, ignoring case:
  *
  *     version = "v"? (digits "!")? digits ("." digits)* pre? post? dev? local?
  *     pre     = sep? ("alpha" | "a" | "beta" | "b" | "preview" | "pre" | "c" | "rc") count
@@ -17,7 +17,7 @@
  *     local   = "+" part (sep part)*
  *     sep     = "." | "_" | "-"
  *
- * No step needs to be taken back: a sep that no word follows belongs to what comes next.
+ * The reader never backtracks: a sep without a word after it belongs to the next part.
  */
 struct reader {
 	const char *p, *end;
@@ -80,7 +80,7 @@ put_number(struct reader *r, const char *d, const char *end)
 		*r->k++ = (unsigned char)*d++;
 }
 
-/* Returns the digits of the number at `k`, and how many. */
+/* Returns the digits of the number at `k`, and their count. */
 static const unsigned char *
 digits_of(const unsigned char *k, size_t *n)
 {
@@ -99,7 +99,8 @@ after_number(const unsigned char *k)
 	return k + n;
 }
 
-/* Returns one of the words, after a separator or none, in any case: what follows it, or NULL. */
+/* Reads one of the words in any case, after an optional separator; returns the text after it, or
+ * NULL. */
 static const char *
 find_word(const struct reader *r, const struct word *words, size_t n, enum rank *rank)
 {
@@ -216,7 +217,7 @@ read_suffix(struct reader *r, struct version *v)
 	read_count(r, p);
 }
 
-/* "Ubuntu-007" -> "ubuntu.7" */
+/* Reads the local part: "Ubuntu-007" -> "ubuntu.7". */
 static bool
 read_local(struct reader *r, char *out)
 {
@@ -253,9 +254,7 @@ read_local(struct reader *r, char *out)
 const struct version *
 version_of_any_size(struct arena *a, const char *s, size_t n)
 {
-	enum {
-		KEY_SPARE = 16
-	}; /* a key has at most that much more than two bytes for each of the text */
+	enum { KEY_SPARE = 16 }; /* maximum bytes of a key beyond two for each character */
 	struct reader r = { .p = s, .end = s + n };
 	struct version *v;
 	char *local;
@@ -322,7 +321,7 @@ version_same_series(const char *x, const char *y)
 
 /* --- order --- */
 
-/* Neither key is the start of a longer one: what differs, differs before an end. */
+/* Compares keys, neither of which can be the start of the other. */
 int
 version_cmp_public(const struct version *x, const struct version *y)
 {
@@ -428,7 +427,7 @@ version_has_stem(const struct version *v, const unsigned char *stem, size_t n)
 
 	while (i < n && stem[i] == v->key[i])
 		i++;
-	/* Past the end of the release there are only zeros. */
+	/* After the end of the release, all numbers are zero. */
 	if (i < n && v->key[i] == KEY_END)
 		while (i < n && stem[i] == KEY_NUMBER)
 			i++;

@@ -5,7 +5,7 @@
 #include "python/internal.h"
 
 /*
- * The grammar, after PEP 427 and packaging:
+ * The grammar of PEP 427 and packaging:
  *
  *     file     = name "-" version ("-" build)? "-" tags "-" tags "-" tags ".whl"
  *     name     = [\w._]+ without "__"
@@ -13,7 +13,7 @@
  *     tags     = tag ("." tag)*       the first ones are identifiers
  */
 
-/* Limits the tags of "a.b-c.d-e.f": a file name of 255 bytes can produce absurdly many. */
+/* Limits the tags of "a.b-c.d-e.f", because a file name of 255 bytes can expand to very many. */
 enum { TAGS_MAX = 1 << 16, PARTS = 3 };
 
 static bool
@@ -49,7 +49,7 @@ is_identifier(const char *s)
 	return n > 0;
 }
 
-/* "007a" -> "7a"; packaging stops at a line end. */
+/* Returns the build tag, "7a" for "007a"; packaging stops at a line end. */
 static const char *
 read_build(struct arena *a, const char *s)
 {
@@ -113,7 +113,7 @@ wheel_file_parse(struct arena *a, const char *file_name)
 	return read_tags(a, parts.at + parts.n - PARTS, &w->tags) ? w : NULL;
 }
 
-/* --- which interpreters and machines a tag is for: PEP 425, 600, 703 --- */
+/* --- interpreters and machines of a tag: PEP 425, 600, 703 --- */
 
 void
 wheel_pythons_add(struct wheel_pythons *all, const char *tag)
@@ -123,7 +123,7 @@ wheel_pythons_add(struct wheel_pythons *all, const char *tag)
 	char *end;
 	unsigned long minor;
 
-	/* "py3", "py310", "cp310": the major is one digit. */
+	/* The major version in "py3", "py310" and "cp310" has one digit. */
 	if (!abi++ || (!any && !cpython))
 		return;
 	minor = strtoul(tag + 3, &end, 10);
@@ -141,7 +141,7 @@ wheel_pythons_add(struct wheel_pythons *all, const char *tag)
 		all->threaded |= (uint64_t)1 << minor;
 		return;
 	}
-	/* "cp313t"; up to 3.7 also "cp37m". */
+	/* The ABI is "cp313t"; up to 3.7, also "cp37m". */
 	abi += strspn(abi, "cp0123456789");
 	if (*abi == 't')
 		all->threaded |= (uint64_t)1 << minor;

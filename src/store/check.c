@@ -43,8 +43,8 @@ archs_words(struct arena *a, const struct names *all)
 }
 
 /*
- * Returns true for cp311-cp311-linux_x86_64 on cp311; a py3 tag matches every Python, the stable
- * ABI (cp39-abi3) every later one.
+ * Returns true if a tag is for a Python: cp311-cp311-linux_x86_64 for cp311, a py3 tag for all, and
+ * the stable ABI (cp39-abi3) for all later ones.
  */
 static bool
 python_fits(const char *tag, const char *want)
@@ -65,9 +65,7 @@ tag_fits(struct arena *a, const char *tag, const struct store_want *want)
 		ends_with(tag, arena_printf(a, "_%s", want->machine)));
 }
 
-/*
- * Returns true for a version that ==WANTED accepts (PEP 440): "2.3.0" for "2.3", "2.3+cu130" too.
- */
+/* Returns true for a version that ==WANTED accepts (PEP 440): "2.3.0" and "2.3+cu130" for "2.3". */
 static bool
 is_version(struct arena *a, const char *found, const char *wanted)
 {
@@ -98,7 +96,8 @@ check_metadata(struct arena *a, struct diag *d, const struct wheel *w,
 			 want->machine ? want->machine : "every machine");
 }
 
-/* nvcc's objects register their GPU code; one that has none was built without it, or stripped. */
+/* Returns true for an object of nvcc, which registers its GPU code; without code, it was stripped
+ * or built without it. */
 static bool
 registers_kernels(const struct elf *e)
 {
@@ -127,7 +126,8 @@ check_object(struct arena *a, struct diag *d, const struct wheel_object *o,
 			 o->path, e->old_abi ? "old" : "new", want->cxx11_abi ? "new" : "old");
 }
 
-/* Returns true if the wheel contains a library: it then needs none of the host or of torch. */
+/* Returns true if the wheel contains a library, which it then does not need from the host or
+ * torch. */
 static bool
 brings(const struct wheel *w, const char *library)
 {
@@ -137,7 +137,7 @@ brings(const struct wheel *w, const char *library)
 	return false;
 }
 
-/* Compares a wheel that was built elsewhere with the torch and the CUDA of this stack. */
+/* Compares a prebuilt wheel with the torch and the CUDA of this stack. */
 static void
 check_prebuilt(struct arena *a, struct diag *d, const struct wheel *w, const struct wheel_object *o,
 	       const struct store_want *want)
@@ -161,8 +161,8 @@ check_prebuilt(struct arena *a, struct diag *d, const struct wheel *w, const str
 }
 
 /*
- * Checks a package with a fixed list, which may have code for more GPUs, or PTX, but must run on
- * each GPU.
+ * Checks a package with a fixed list of GPUs, which may have code for more GPUs, or PTX, but must
+ * run on each GPU.
  */
 static void
 check_reach(struct arena *a, struct diag *d, const struct names *archs, const char *gpu)
@@ -177,7 +177,7 @@ check_reach(struct arena *a, struct diag *d, const struct names *archs, const ch
 			 gpu);
 }
 
-/* Adds the faults of a wheel as reasons to d; false: it could not be read. */
+/* Adds the errors of a wheel as reasons to d; false: it could not be read. */
 static bool
 inspect(struct arena *a, struct arena *scratch, struct diags *ds, struct diag *d, const char *path,
 	const struct store_want *want, struct entry *out)

@@ -13,7 +13,7 @@ no_wheel(struct diags *ds, const struct store *s, const char *key)
 	return NULL;
 }
 
-/* Returns a key, or the first digits of the only one that starts so. */
+/* Returns the key that is given, or the only one that starts with the given digits. */
 static const char *
 whole_key(struct diags *ds, const struct store *s, const struct names *keys, const char *digits)
 {
@@ -63,8 +63,8 @@ choose_keys(struct arena *a, struct diags *ds, struct store *from, struct names 
 	return true;
 }
 
-/* STORE_HIT: `to` has it already; STORE_MISS: it had not, and has it now; STORE_REFUSED: it stays
- * where it is; STORE_UNREACHABLE: no more can be copied. */
+/* Copies a wheel. STORE_HIT: `to` already had it; STORE_MISS: copied; STORE_REFUSED: not copied;
+ * STORE_UNREACHABLE: nothing more can be copied. */
 static enum store_answer
 copy_one(struct arena *a, struct diags *ds, struct store *from, struct store *to, const char *key,
 	 const char *passage, const struct entry **e)

@@ -1,6 +1,6 @@
 /*
- * entry.json describes one wheel of a store.  It is validated strictly, because it may come from a
- * server, and its key is computed again from its inputs.
+ * Reads and writes entry.json, which describes a wheel of a store. It is validated strictly,
+ * because it may come from a server, and its key is computed again from its inputs.
  */
 #include <limits.h>
 #include <string.h>
@@ -62,7 +62,7 @@ entry_text(struct arena *a, const struct entry *e)
 	return arena_printf(a, "%s\n", text);
 }
 
-/* Returns true for a name of a file, in the letters of PEP 427: it cannot leave its directory. */
+/* Returns true for a file name in the characters of PEP 427, which cannot leave its directory. */
 static bool
 is_wheel_name(const char *s)
 {
@@ -168,7 +168,7 @@ entry_want(struct arena *a, const struct entry *e)
 				   .has_kernels = e->archs.n > 0,
 				   .cxx11_abi = e->cxx11abi };
 
-	/* cpython-311-x86_64-linux-gnu, and 313t, whose wheels have cp313-cp313t. */
+	/* The SOABI is cpython-311-x86_64-linux-gnu; for 313t, wheels have cp313-cp313t. */
 	if (starts_with(e->soabi, "cpython-")) {
 		size_t n = strspn(e->soabi + 8, "0123456789");
 

@@ -1,14 +1,14 @@
 /*
  * A directory as a store, which several writers share:
  *
- *   DIR/wheels/KEY[0:2]/KEY/   NAME.whl, entry.json; its time is that of the last use
+ *   DIR/wheels/KEY[0:2]/KEY/   NAME.whl, entry.json; its time is the time of the last use
  *   DIR/tmp/                   entries being written or removed
  *   DIR/lock                   shared by writers, exclusive for gc
  *
  * An entry appears by one rename of its directory, after all of it is on the disk, and never
- * changes.  A reader needs no lock: it keeps the directory open, so it reads one entry even if
- * that is replaced meanwhile.  A writer that was killed leaves a directory in tmp/ and no lock,
- * so a process with the exclusive lock may remove everything in tmp/.
+ * changes. A reader needs no lock: it keeps the directory open, and so reads a consistent entry
+ * even if another process replaces it. A writer that was killed leaves a directory in tmp/ and no
+ * lock, so a process with the exclusive lock may remove everything in tmp/.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -44,7 +44,7 @@ store_close(const int *fd)
 		close(*fd);
 }
 
-/* close() reports errors that a full disk or a network file system delayed. */
+/* Closes a file; close() reports errors that a full disk or a network file system delayed. */
 static bool
 finish(int fd, bool good)
 {
@@ -63,10 +63,10 @@ write_file(const char *path, const char *bytes, size_t n)
 struct copied {
 	const char *sha256;
 	size_t size;
-	bool reading; /* it was `from` that failed */
+	bool reading; /* reading `from` failed */
 };
 
-/* Copies a regular file below dir_fd to a new one, which is durable when it returns. */
+/* Copies a regular file below dir_fd to a new one, and syncs that to the disk. */
 static bool
 copy_file(struct arena *a, int dir_fd, const char *from, const char *to, struct copied *c)
 {
@@ -106,7 +106,7 @@ sync_folder(const char *path)
 {
 	STORE_FD fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	/* Some network file systems have no such thing for a directory. */
+	/* Some network file systems do not support fsync for a directory. */
 	return fd >= 0 && (fsync(fd) == 0 || errno == EINVAL || errno == EROFS);
 }
 
@@ -193,7 +193,7 @@ unreadable(struct arena *a, struct store *s, const char *path)
 	return STORE_UNREACHABLE;
 }
 
-/* Another process removed it meanwhile: a miss, not an error. */
+/* Returns true if another process has removed the entry, which is a miss and not an error. */
 static bool
 is_gone(struct arena *a, const struct store *s, const char *key)
 {
@@ -257,7 +257,7 @@ fetch(struct arena *a, struct store *s, const struct entry *e, const char *to)
 static void
 used(struct arena *a, struct store *s, const char *key)
 {
-	/* A store that may only be read keeps no account of it. */
+	/* A read-only store does not record the use. */
 	utimensat(AT_FDCWD, fs_join(a, folder_of(a, s, key), "entry.json"), NULL,
 		  AT_SYMLINK_NOFOLLOW);
 }
@@ -273,7 +273,7 @@ keys(struct arena *a, struct store *s, struct names *out)
 		struct names all = { 0 };
 
 		at = fs_join(a, wheels, heads.at[i]);
-		/* A stray file next to the directories is not a part of the store. */
+		/* Ignores other files next to the directories. */
 		good = list_dir(a, at, &all) || errno == ENOTDIR;
 		for (size_t k = 0; k < all.n; k++)
 			if (store_is_key(all.at[k]) && starts_with(all.at[k], heads.at[i]))
@@ -283,7 +283,7 @@ keys(struct arena *a, struct store *s, struct names *out)
 	return good ? STORE_HIT : unreadable(a, s, at);
 }
 
-/* --- throwing out --- */
+/* --- removing --- */
 
 int
 folder_lock(struct arena *a, const struct store *s, int how)
@@ -329,7 +329,7 @@ folder_throw_out(struct arena *a, const struct store *s, const char *key)
 	return good;
 }
 
-/* Unless another entry replaced it, which has not been checked yet. */
+/* Removes the entry, unless a new one that has not been checked has replaced it. */
 static void
 drop(struct arena *a, struct store *s, const char *key)
 {

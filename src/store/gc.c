@@ -48,7 +48,7 @@ clean(struct gc *g, double days, size_t max_mib)
 
 	if (!store_entries(g->a, g->ds, g->s, &all, &bad))
 		return false;
-	/* Wheels without a readable entry are useless. */
+	/* Removes wheels without a readable entry, which are useless. */
 	for (size_t i = 0; i < bad.n; i++)
 		if (throw_out(g, bad.at[i]))
 			buf_printf(g->out, "%.12s  its entry cannot be read\n", bad.at[i]);
@@ -108,7 +108,7 @@ store_gc(struct arena *a, struct diags *ds, struct store *s, double days, size_t
 	}
 	if (!clean(&g, days, max_mib))
 		return false;
-	/* Of the directories of two digits, only the empty ones can be removed. */
+	/* rmdir removes only the empty ones of the directories with two digits. */
 	if (!dry_run)
 		folder_clear(a, s, "wheels", rmdir);
 	return true;

@@ -2,9 +2,9 @@
  * An HTTP server as a store: URL/KEY[0:2]/KEY/entry.json and the wheel next to it. The entry is
  * uploaded last: a wheel without an entry does not exist.
  *
- * URL/FAMILY[0:2]/FAMILY/keys has the keys of the wheels of a family, one on a line, since a server lists
- * nothing. Of two simultaneous writers, one may lose its line: its wheel is then found only by its
- * own key.
+ * URL/FAMILY[0:2]/FAMILY/keys has the keys of a family's wheels, one on each line, because a server
+ * cannot list them. With two simultaneous writers, one line may be lost; that wheel is then found
+ * only by its own key.
  */
 #include <string.h>
 
@@ -91,7 +91,7 @@ family(struct arena *a, struct store *s, const char *family, struct names *keys)
 	return got;
 }
 
-/* Compares the size only: get reads the whole wheel, and a rejected one is saved again. */
+/* Compares only the size, because get reads the whole wheel, and a rejected one is saved again. */
 static bool
 is_there(struct arena *a, struct store *s, const struct entry *e)
 {

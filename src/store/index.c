@@ -2,10 +2,11 @@
  * Package indexes of a store's wheels, for pip and uv: PEP 503 (HTML) and PEP 691 (JSON).
  *
  *     DIR/sm_90/index.html, index.json
- *     DIR/sm_90/mamba-ssm/index.html, index.json, mamba_ssm-2.3.1+torch2.11cu130cxx11abitrue-cp311-...whl
+ *     DIR/sm_90/mamba-ssm/index.html, index.json,
+ *     mamba_ssm-2.3.1+torch2.11cu130cxx11abitrue-cp311-...whl
  *
- * A local version label names torch, its CUDA and the C++ ABI, and METADATA requires that torch.  No label
- * can make pip choose by GPU, so each list of GPUs has its own index.
+ * A local version label has torch, its CUDA and the C++ ABI, and METADATA requires that torch. A
+ * label cannot make pip select by GPU, so each list of GPUs has its own index.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -31,8 +32,8 @@ index_name(struct arena *a, const struct entry *e)
 /*
  * label = "torch" version [ cuda ] "cxx11abi" ( "true" | "false" )
  *
- * The version loses a third part of 0; cuda is the local part of torch's version, else that of the compile.
- * A local part has lower-case letters, digits and single dots (PEP 440).
+ * The version loses a third part of 0; cuda is the local part of torch's version, or the CUDA of
+ * the compile step. A local part has lower-case letters, digits and single dots (PEP 440).
  */
 static struct wheel_label
 label_of(struct arena *a, const struct entry *e)
@@ -59,7 +60,7 @@ label_of(struct arena *a, const struct entry *e)
 				     v ? arena_printf(a, "torch==%s", torch) : "torch" };
 }
 
-/* Orders wheels by package, then by file; the newest first. */
+/* Orders wheels by package, then by file; the newest one comes first. */
 static int
 by_place(const void *x, const void *y)
 {
@@ -72,7 +73,7 @@ by_place(const void *x, const void *y)
 	return c ? c : strcmp(e->key, f->key);
 }
 
-/* index.html and index.json of a directory. */
+/* Writes index.html and index.json of a directory. */
 static bool
 write_page(struct arena *a, struct diags *ds, const char *dir, struct pages p)
 {
@@ -89,7 +90,7 @@ struct index {
 	const char *example; /* "tiny==1.0+torch2.11cu130cxx11abitrue" */
 };
 
-/* Puts a copy of a wheel with its label into a directory; its file name, or NULL. */
+/* Writes a copy of a wheel with its label to a directory; returns its file name, or NULL. */
 static const char *
 write_wheel(struct index *x, const struct entry *e, const struct wheel_label *label,
 	    const char *dir, const char **sha256)

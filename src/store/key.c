@@ -1,6 +1,6 @@
 /*
- * The key of a wheel: its inputs, strictly read, in one canonical form, hashed.  Strict
- * because a field that is passed over is a field that does not decide: a stale hit.
+ * Computes the key of a wheel: the hash of its inputs in canonical form. Reading is strict, because
+ * an ignored field would not change the key, and the hit would be stale.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,10 +19,10 @@ enum type {
 	DIGEST,
 	COMMIT,
 	KIND,
-	ARCH, /* as in TORCH_CUDA_ARCH_LIST, in the canonical spelling */
+	ARCH, /* as in TORCH_CUDA_ARCH_LIST, canonical spelling */
 	BOOLEAN,
 	MAP,   /* of the fields below its path */
-	NAMES, /* texts by name: of a distribution (`of` TEXT), of a variable (ANY) */
+	NAMES, /* texts by name: distributions (`of` TEXT), variables (ANY) */
 	LIST_OF,
 };
 
@@ -83,8 +83,8 @@ refuse(const struct reader *r, const char *path, const char *why)
 }
 
 /*
- * No control characters but tab and line end: then the canonical form is that of RFC 8785,
- * letter by letter (jansson writes the others with capital digits).
+ * Rejects control characters except tab and line end, which jansson writes in another form than RFC
+ * 8785, with capital digits.
  */
 static bool
 is_text(const struct reader *r, const char *path, const char *s, bool may_be_empty)
@@ -99,7 +99,7 @@ is_text(const struct reader *r, const char *path, const char *s, bool may_be_emp
 	return true;
 }
 
-/* No regular expressions in this file: where memory is short, glibc's match nothing. */
+/* This file uses no regular expressions, because glibc's match nothing without memory. */
 static bool
 is_hex(const char *s, size_t n)
 {
@@ -129,7 +129,7 @@ arch_cmp(const void *x, const void *y)
 static bool read_value(const struct reader *r, const char *path, const struct field *f,
 		       enum type type, json_t *v);
 
-/* A list of architectures is a set: sorted, each once. */
+/* Sorts a list of architectures and removes repetitions. */
 static bool
 read_list(const struct reader *r, const struct field *f, json_t *list)
 {

@@ -1,7 +1,7 @@
 /*
- * A repository of an OCI registry as a store.  A wheel is an artifact (image-spec 1.1), its
- * tag the key: the config is entry.json, the one layer the wheel, whose digest is thus that
- * of the entry.  A second tag, KEY.FAMILY, tells of which family the wheel is.
+ * A repository of an OCI registry as a store. A wheel is an artifact (image-spec 1.1) with its key
+ * as tag: the config is entry.json, and the only layer is the wheel, so that its digest is that of
+ * the entry. A second tag, KEY.FAMILY, has the wheel's family.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ bool
 store_open_oci(struct arena *a, struct diags *ds, struct store *s)
 {
 	const char *text = s->where + strlen("oci://"), *why = NULL;
-	struct oci_name *name = arena_new_of(a, struct oci_name); /* the session keeps it */
+	struct oci_name *name = arena_new_of(a, struct oci_name); /* the session keeps the name */
 	struct diags mine;
 
 	diags_init(&mine, ds->arena);
@@ -59,7 +59,8 @@ answer_of(struct store *s, const struct diags *why, bool of_manifest)
 	return STORE_UNREACHABLE;
 }
 
-/* Reads the config and the digest of the layer of a manifest; false: it is not a wheel's. */
+/* Reads the config and the digest of the layer of a manifest; false: it is not the manifest of a
+ * wheel. */
 static bool
 read_manifest(struct arena *a, const struct oci_manifest *m, struct oci_blob *config,
 	      const char **layer)
@@ -157,7 +158,7 @@ save(struct arena *a, struct diags *ds, struct store *s, const struct entry *e, 
 	return false;
 }
 
-/* Returns the keys among the tags; with a family, those that a second tag gives it. */
+/* Returns the keys among the tags; with a family, only its keys, by their second tags. */
 static enum store_answer
 family(struct arena *a, struct store *s, const char *family, struct names *out)
 {

@@ -19,7 +19,7 @@ default_folder(struct arena *a)
 {
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 
-	if (cache && *cache == '/') /* one that is not absolute is to be ignored */
+	if (cache && *cache == '/') /* the specification ignores relative paths */
 		return fs_join(a, cache, "stackbuild");
 	return home && *home == '/' ? fs_join(a, home, ".cache/stackbuild") : NULL;
 }
@@ -73,7 +73,7 @@ store_not_saved(struct diags *ds, const struct store *s, const struct entry *e, 
 		       "`%s` could not be saved to the store %s: %s", e->wheel, s->name, why);
 }
 
-/* Every error becomes a warning, and goes to `to`. */
+/* Moves diagnostics to `to`, and turns errors into warnings. */
 static void
 warn(struct diags *to, struct diags *from)
 {
@@ -209,7 +209,7 @@ store_get(struct arena *a, struct diags *ds, struct store *s, const char *key,
 		answer = store_take(a, &mine, s, key, want, temp, &e, &from);
 		to = e ? fs_join(a, folder, e->wheel) : NULL;
 		failed = answer == STORE_HIT && rename(from, to) < 0;
-		if (e) /* store_remove needs a descriptor, and there may be none */
+		if (e) /* store_remove needs a descriptor, which may be missing */
 			unlink(fs_join(a, temp, e->wheel));
 		store_remove(temp);
 	}

@@ -10,10 +10,10 @@
 #include "base/list.h"
 
 /*
- * The wheel store: wheels by a key that covers everything that decides their bytes.
+ * The wheel store: wheels by a key that covers everything that affects their bytes.
  *
  *   directory     DIR/wheels/KEY[0:2]/KEY/  NAME.whl, entry.json   (appears by rename, after fsync)
- *   http(s)    URL/KEY[0:2]/KEY/entry.json and the wheel next to it; GET, PUT where allowed
+ *   http(s) URL/KEY[0:2]/KEY/entry.json and the wheel next to it; GET, PUT if allowed
  *   oci        oci://HOST/REPO: an artifact, tag = KEY: config entry.json, one layer the wheel
  *
  * entry.json, docs/store.md:
@@ -22,44 +22,45 @@
  */
 
 /*
- * store_key -- the key of a wheel's inputs.
+ * store_key -- returns the key of a wheel's inputs.
  *
  *   in      inputs: a JSON text in the shape of docs/store.md; object keys in any order
  *   out     64 hex digits: sha256 of the canonical form; *canonical (may be NULL) that form
- *   errors  SB0540, NULL: not JSON, a key twice, a field missing, unknown or of another type
+ *   errors  SB0540, NULL: not JSON, a duplicate key, or a field that is missing, unknown or of
+ *           another type
  */
 const char *store_key(struct arena *a, struct diags *ds, const char *inputs, size_t n,
 		      const char **canonical);
 
 /* Requirements on a wheel in addition to its key and digest.  NULL: any value. */
 struct store_want {
-	const char *name;       /* of the project; compared as in PEP 503 */
+	const char *name;       /* name of the project; compared as in PEP 503 */
 	const char *version;    /* matched like ==VERSION: "2.3.1" also matches 2.3.1+cu130 */
 	const char *python_tag; /* "cp311"; py3 and the stable ABI match it too */
 	const char *machine;    /* "x86_64" */
 	struct names
-		archs; /* "sm_90", "compute_90" of +PTX: exactly these in every .so that has GPU code */
-	bool more_archs;  /* code for others may be there as well */
-	bool any_archs;   /* the package has a fixed list that is not filtered */
+		archs; /* "sm_90", "compute_90" for +PTX: exactly these in every .so with GPU code */
+	bool more_archs;  /* it may also have code for other GPUs */
+	bool any_archs;   /* the package has a fixed list of GPUs */
 	bool has_kernels; /* at least one .so must have GPU code */
-	int cxx11_abi;    /* of torch: 1, 0; -1: unknown */
-	/* Of a prebuilt wheel: the torch release that must have the symbols that it needs, the CUDA
-	 * major of the libraries that it needs, and the file's digest in hex.  NULL, 0: any. */
+	int cxx11_abi;    /* C++ ABI of torch: 1, 0; -1: unknown */
+	/* For a prebuilt wheel: the torch release that must have its needed symbols, the CUDA major
+	 * version of its needed libraries, and the file's digest in hex. NULL, 0: any. */
 	const char *torch;
 	unsigned cuda_major;
 	const char *sha256;
-	bool prebuilt; /* as pip accepts it: METADATA may lack the local version of the file name */
+	bool prebuilt; /* METADATA may lack the file name's local version, as for pip */
 };
 
-/* store_check -- compares a wheel with requirements.  errors SB0542 (lists the faults), false. */
+/* store_check -- compares a wheel with requirements.  errors SB0542 (lists the errors), false. */
 bool store_check(struct arena *a, struct diags *ds, const char *wheel_path,
 		 const struct store_want *want);
 
 struct store;
 
 /*
- * store_open -- where: a directory, http://, https:// or oci://HOST/REPO; NULL: the default,
- * $XDG_CACHE_HOME/stackbuild or ~/.cache/stackbuild.  It creates and contacts nothing.
+ * store_open -- opens a store. where: a directory, http://, https:// or oci://HOST/REPO; NULL: the
+ * default, $XDG_CACHE_HOME/stackbuild or ~/.cache/stackbuild. It creates and contacts nothing.
  *
  *   errors  SB0541, NULL
  *   memory  lives in a, as long as the store is used
@@ -70,26 +71,26 @@ const char *store_name(const struct store *s);
 enum store_answer {
 	STORE_HIT,
 	STORE_MISS,
-	STORE_REFUSED /* there, and not to be trusted: warned */,
-	STORE_UNREACHABLE /* warned once; a server is not contacted again */
+	STORE_REFUSED /* invalid; a warning was added */,
+	STORE_UNREACHABLE /* a warning was added; the server is not contacted again */
 };
 
 /*
  * store_get -- copies the wheel of a key to `directory` and checks it.
  *
  *   out     STORE_HIT: *path (in directory); anything else leaves the directory as it was
- *   errors  warnings SB0542 (refused: truncated, swapped, stale; a directory store throws it out),
- *           SB0543 (a server that does not answer): a build goes on and compiles
+ *   errors  warnings SB0542 (truncated, swapped or stale; a directory store removes it), SB0543 (an
+ *           unreachable server): a build continues and compiles
  */
 enum store_answer store_get(struct arena *a, struct diags *ds, struct store *s, const char *key,
 			    const struct store_want *want, const char *folder, const char **path);
 
 /*
- * store_get_more -- a wheel of the same inputs but for the GPUs, with code for all required GPUs
- * and for others; the one with the fewest.
+ * store_get_more -- copies a wheel with the same inputs except the GPUs, with code for all required
+ * GPUs and for others: the one with the fewest.
  *
- *   in      inputs: of the wheel that the store does not have, in JSON
- *   out     as of store_get; *key: the key of the wheel that was found
+ *   in      inputs: those of the wheel that the store does not have, in JSON
+ *   out as in store_get; *key: the key of that wheel
  */
 enum store_answer store_get_more(struct arena *a, struct diags *ds, struct store *s,
 				 const char *inputs, const struct store_want *want,
@@ -99,10 +100,10 @@ enum store_answer store_get_more(struct arena *a, struct diags *ds, struct store
  * store_put -- checks a wheel, and saves it under its key with its inputs.
  *
  *   in      compile_s, peak_mib: 0 if unknown
- *   out     also true if the store has a good wheel under that key, which then stays
- *   errors  SB0540, SB0542, SB0544 (not writable, no room, refused by the server, no answer), false:
- *           nothing was kept.  A build has its wheel all the same: it makes warnings of them
- *           (diag_force)
+ *   out also true if the store has a valid wheel under that key, which then stays
+ *   errors  SB0540, SB0542, SB0544 (not writable, no room, rejected by the server, no answer),
+ *           false: nothing was saved. A build still has its wheel, and turns these errors into
+ *           warnings (diag_force)
  */
 struct store_wheel {
 	const char *path;
@@ -115,16 +116,17 @@ bool store_put(struct arena *a, struct diags *ds, struct store *s, const struct 
 
 /* --- the subcommands of `store`; each prints to out as text or JSON --- */
 
-/* errors SB0543, SB0545 (an HTTP server has no list), false; SB0542 as a warning */
+/* Lists the wheels. errors SB0543, SB0545 (an HTTP server has no list), false; SB0542 as a
+ * warning */
 bool store_list(struct arena *a, struct diags *ds, struct store *s, bool as_json, struct buf *out);
-/* Reads every wheel again.  errors SB0542 for each that differs from its entry: false */
+/* Reads every wheel again.  errors SB0542 for each wheel that differs from its entry: false */
 bool store_verify(struct arena *a, struct diags *ds, struct store *s, bool as_json,
 		  struct buf *out);
 /* Removes wheels that were not used for `days`, then the oldest until `max_mib` are left (0: no
  * limit), and partial files of killed writers.  errors SB0544, SB0545 (not a directory), false */
 bool store_gc(struct arena *a, struct diags *ds, struct store *s, double days, size_t max_mib,
 	      bool dry_run, struct buf *out);
-/* Copies wheels that `to` lacks, and checks each (keys or their first digits: only these).
+/* Copies and checks wheels that `to` lacks; keys, or their first digits, limit them.
  * errors SB0542 (continues with the others), SB0543..0546, false */
 bool store_copy(struct arena *a, struct diags *ds, struct store *from, struct store *to,
 		struct names keys, struct buf *out);
@@ -132,9 +134,9 @@ bool store_copy(struct arena *a, struct diags *ds, struct store *from, struct st
 /*
  * store_index -- writes package indexes of a store's wheels (PEP 503 and 691) with copies of them.
  *
- *   in      dir: made; each list of GPUs has its own index below it
- *   out     the versions have a local label for torch, CUDA and the C++ ABI; of wheels with one file
- *           name the newest is taken; a line for each index
+ *   in dir: created; each list of GPUs has its own index below it
+ *   out     the versions have a local label for torch, CUDA and the C++ ABI; of wheels with the
+ *           same file name, the newest is used; a line for each index
  *   errors  SB0406, SB0542 to SB0545, SB0812, false
  */
 bool store_index(struct arena *a, struct diags *ds, struct store *s, const char *dir,

@@ -1,6 +1,6 @@
 /*
- * A wheel with code for more GPUs than are wanted serves as well: its inputs differ in the list of
- * architectures alone.
+ * Finds a wheel with code for more GPUs than required: its inputs differ only in the list of
+ * architectures.
  */
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Every wheel of a store, read again. */
+/* Reads every wheel of a store again. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ store_passage(struct arena *a, struct diags *ds)
 	return NULL;
 }
 
-/* Reads one wheel, in place or as a copy; a miss: it was removed meanwhile. */
+/* Reads a wheel, in place or as a copy; a miss means that another process removed it. */
 static enum store_answer
 verify_one(struct arena *a, struct diags *ds, struct store *s, const char *key, const char *passage,
 	   const struct entry **e)
