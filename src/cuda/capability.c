@@ -3,7 +3,7 @@
 #include "base/str.h"
 #include "cuda.h"
 
-/* Not strtoul: every GPU of every build of torch is read with it. */
+/* Parses digits faster than strtoul, because every GPU of every build of torch is parsed. */
 static size_t
 number(const char *s, unsigned *value)
 {
@@ -30,7 +30,7 @@ capability_parse(const char *text, struct capability *out)
 	} else {
 		out->ptx = starts_with(p, "compute_");
 		p += out->ptx ? strlen("compute_") : starts_with(p, "sm_") ? strlen("sm_") : 0;
-		/* "80", "120": all digits but the last are the major. */
+		/* In "80" and "120", all digits except the last one are the major. */
 		n = number(p, &major);
 		if (n < 2 || n > 3)
 			return false;

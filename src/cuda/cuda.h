@@ -8,7 +8,7 @@
 
 /*
  * Numbers and names of NVIDIA's platform: compute capabilities, CUDA releases, and the tags of
- * torch's builds.  Texts in, texts out; this layer knows no versions and no GPUs by itself.
+ * torch's builds. Texts in, texts out; this layer contains no list of versions or GPUs.
  */
 
 /* --- compute capabilities --- */
@@ -33,13 +33,13 @@ bool capability_parse(const char *text, struct capability *out);
 const char *capability_text(struct arena *a, const struct capability *c);
 
 /* Returns the number that nvcc's options use, "8.0" -> "80", "9.0a" -> "90a", without PTX;
- * a text that is not a capability comes back as it is. */
+ * a text that is not a capability is returned unchanged. */
 const char *capability_nvcc(struct arena *a, const char *text);
 
 /* Returns <0, 0 or >0: by number, then variant, then PTX.  Texts that are no capability come first. */
 int capability_order(const char *x, const char *y);
 
-/* Returns true if one of `codes` (SASS) runs on the GPU: the same major, and no newer minor. */
+/* Returns true if the GPU can run one of `codes` (SASS): the same major, and no newer minor. */
 bool capability_runs(const struct names *codes, const char *gpu);
 
 /* Returns true if PTX for `ptx` (or NULL) can be compiled for the GPU. */
@@ -47,17 +47,17 @@ bool capability_ptx_runs(const char *ptx, const char *gpu);
 
 /* --- CUDA releases, and tags of torch's builds --- */
 
-/* Returns the CUDA series of a tag of two or three digits: "cu121" -> "12.1"; else NULL. */
+/* Returns the CUDA series of a tag of two or three digits: "cu121" -> "12.1"; otherwise NULL. */
 const char *cuda_of_tag(struct arena *a, const char *tag);
 
 /* Returns the tag for a CUDA release or series: "12.1.0" -> "cu121". */
 const char *cuda_tag(struct arena *a, const char *version);
 
-/* Returns the series as NVIDIA's Debian packages write it: "12.1.0" -> "12-1". */
+/* Returns the series in the form of NVIDIA's Debian packages: "12.1.0" -> "12-1". */
 const char *cuda_dashed(struct arena *a, const char *version);
 
-/* Returns the CUDA major of a tag of a wheel, which may name a series ("cu122") or a major
- * alone ("cu12"); 0 if it is none. */
+/* Returns the CUDA major of a wheel's tag, which may be a series ("cu122") or only a major
+ * ("cu12"); 0 for another text. */
 unsigned cuda_major_of_tag(const char *tag);
 
 /* Returns true for the tags that torch's index uses: cuNN, cuNNN, rocmN[.N[.N]], cpu, xpu. */

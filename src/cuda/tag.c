@@ -3,7 +3,7 @@
 #include "base/str.h"
 #include "cuda.h"
 
-/* Returns the digits of "cu121"; 0: it is not such a tag. */
+/* Returns the number of digits in "cu121"; 0 for another tag. */
 static size_t
 digits_of(const char *tag)
 {
@@ -26,7 +26,7 @@ cuda_of_tag(struct arena *a, const char *tag)
 	return series;
 }
 
-/* major BETWEEN minor, with 0 for a minor that is not there */
+/* Returns major BETWEEN minor, with 0 for a missing minor. */
 static const char *
 major_minor(struct arena *a, const char *before, const char *version, const char *between)
 {

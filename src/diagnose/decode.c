@@ -8,9 +8,9 @@
  *     {"stream":"text\n"}    {"errorDetail":{"message":"..."},"error":"..."}    Docker
  */
 
-enum { SEQUENCE_MAX = 256 }; /* bytes; a longer one is not an escape sequence */
+enum { SEQUENCE_MAX = 256 }; /* maximum bytes of an escape sequence */
 
-/* Takes one byte of a sequence. */
+/* Processes a byte of a sequence. */
 static void
 escapes_step(struct escapes *e, char c)
 {
@@ -57,7 +57,7 @@ base64_value(char c)
 				      -1;
 }
 
-/* RFC 4648, 4; ends at the first character outside the alphabet. */
+/* Decodes base64 (RFC 4648, 4) up to the first character outside the alphabet. */
 static size_t
 base64_decode(struct str s, char *out, size_t *used)
 {

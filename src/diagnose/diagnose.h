@@ -7,15 +7,15 @@
 #include "facts/facts.h"
 
 /*
- * From a log to the causes of a failure, by the signatures of the knowledge base.  A log is read
- * once, piece by piece, in constant memory: about 2 MiB whatever its size and the length of its
- * lines.  Colours and progress records of engines (JSON) are decoded on the way.
+ * Finds the causes of a failure in a log, with the signatures of the knowledge base. A log is read
+ * once, piece by piece, in constant memory: about 2 MiB for any size and length of lines. It
+ * decodes colours and the JSON progress records of engines.
  */
 struct diagnosis;
 
 /* A line of the log: its number counts from 1. */
 struct log_line {
-	const char *text; /* without colours; at most LOG_LINE_MAX bytes of it */
+	const char *text; /* text without colours, at most LOG_LINE_MAX bytes */
 	unsigned long long line;
 };
 struct log_lines LIST(struct log_line);
@@ -24,16 +24,16 @@ enum { LOG_LINE_MAX = 400 };
 
 struct cause {
 	const struct signature *of;
-	const char *title, *why, *fix; /* the signature's, with the log's text for {1} */
-	const char *recipe_value; /* of recipe_set or recipe_add; NULL: no change of a recipe */
-	struct log_lines lines;   /* that show it: never empty */
+	const char *title, *why, *fix; /* texts of the signature, with the log's text for {1} */
+	const char *recipe_value;      /* value for recipe_set or recipe_add; NULL: no change */
+	struct log_lines lines;        /* lines that show the cause; never empty */
 };
 
 struct causes {
-	struct cause *at; /* best first; each category once */
+	struct cause *at; /* the best one first; each category once */
 	size_t n, cap;
-	struct log_lines worth;   /* without a cause: the last lines that look like errors */
-	unsigned long long lines; /* of the log */
+	struct log_lines worth;   /* without causes: last lines that look like errors */
+	unsigned long long lines; /* number of lines in the log */
 };
 
 /*
@@ -44,8 +44,8 @@ struct causes {
 struct diagnosis *diagnose_new(struct arena *a, const struct facts *f);
 
 /*
- * diagnose_room -- returns where the next bytes of the log go, and how many fit (1 or more).
- * diagnose_added -- reads the n bytes that were put there.
+ * diagnose_room -- returns a buffer for the next bytes of the log, and its size (at least 1).
+ * diagnose_added -- reads n bytes in that buffer.
  */
 char *diagnose_room(struct diagnosis *d, size_t *n);
 void diagnose_added(struct diagnosis *d, size_t n);
@@ -56,17 +56,17 @@ const struct causes *diagnose_end(struct diagnosis *d);
 /*
  * diagnose_text -- writes the causes as a screen.
  *
- *   in   name: of the log, "build.log"; recipe: that --fix would change, or NULL
+ *   in   name: name of the log, "build.log"; recipe: the one that --fix would change, or NULL
  */
 void diagnose_text(struct arena *a, const struct causes *c, const char *name, const char *recipe,
 		   struct buf *out);
 
 /*
- * diagnose_patch -- adds the change of a recipe that the best cause with one names.
+ * diagnose_patch -- adds the change to the recipe from the best cause that has one.
  *
- *   out     false if no cause names one
- *   errors  SB0701, with the change as edits unless only a person can make it; SB01xx: the recipe
- *           cannot be read
+ *   out     false if no cause has one
+ *   errors  SB0701, with edits unless the user must make the change; SB01xx: the recipe cannot be
+ *           read
  *   memory  lives in a
  */
 bool diagnose_patch(struct arena *a, struct diags *ds, const struct causes *causes,

@@ -7,8 +7,8 @@ struct view {
 	struct diagnosis *d;
 	const char *p;
 	size_t n;
-	unsigned long long offset; /* in the log, of p[0] */
-	bool record;               /* all of it is at that offset */
+	unsigned long long offset; /* offset of p[0] in the log */
+	bool record;               /* the whole text has that offset */
 };
 
 static struct indexes *
@@ -105,7 +105,7 @@ is_blank(char c)
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Returns a text of the log that is kept: its first bytes, without blanks round it. */
+/* Copies a text of the log: its first bytes, without surrounding blanks. */
 static const char *
 keep(struct seen *s, size_t slot, struct str t)
 {
@@ -126,7 +126,7 @@ keep(struct seen *s, size_t slot, struct str t)
 	return to;
 }
 
-/* at: where the line begins. */
+/* Records a match; at: the start of the line. */
 static void
 record_match(struct view *v, struct seen *s, size_t at, const struct str *groups, struct str line)
 {
@@ -157,8 +157,8 @@ record_match(struct view *v, struct seen *s, size_t at, const struct str *groups
 }
 
 /*
- * Returns a text as patterns expect it: line ends without CR, and plain quotes, for gcc and wget
- * quote with U+2018 and U+2019 where the locale has them.
+ * Returns a text for patterns: without CR at line ends, and with plain quotes, because gcc and wget
+ * may quote with U+2018 and U+2019.
  */
 static struct str
 plain(struct diagnosis *d, struct str s)
@@ -206,7 +206,7 @@ try_signature(struct view *v, size_t i, size_t at)
 
 static void on_literal(void *ctx, size_t literal, size_t at);
 
-/* Searches a line of JSON, whose texts are encoded. */
+/* Searches a line of JSON after decoding its texts. */
 static void
 search_record(struct view *v, struct str line)
 {

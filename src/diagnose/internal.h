@@ -6,31 +6,32 @@
 #include "literals.h"
 
 enum {
-	BEFORE = 64 * 1024, /* bytes kept before the searched text: lines, and the end of the log */
+	BEFORE = 64 * 1024, /* bytes kept before the searched text */
 	CHUNK = 1024 * 1024,
-	AHEAD = 64 * 1024,     /* bytes that a search may look at behind a place */
-	LINE_BYTES = 4 * 1024, /* of a line, on each side of a literal */
+	AHEAD = 64 * 1024,     /* bytes that a search may read after a place */
+	LINE_BYTES = 4 * 1024, /* bytes of a line on each side of a literal */
 	PLAIN_BYTES = 16 * LINE_BYTES,
-	/* Of one pattern: 60,000 lines of 130 bytes, or 28 of 8 KiB, where a match takes longest. */
+	/* Limit of a pattern's work: 60,000 lines of 130 bytes, or 28 lines of 8 KiB, for which a
+	 * match takes longest. */
 	WORK_MAX = 15 * 1000 * 1000,
-	LINES_MAX = 3, /* that show a cause */
+	LINES_MAX = 3, /* maximum lines that show a cause */
 };
 
 struct indexes LIST(uint16_t);
 
 /* The matches of one signature so far. */
 struct seen {
-	struct pattern *pattern;     /* compiled when its literal is first found */
-	unsigned long long work;     /* bytes, and more for long lines, in which it was searched */
-	unsigned long long tried_to; /* offset in the log: lines before it were compared */
-	size_t count;                /* lines that match; 0: none, or it was undone since */
+	struct pattern *pattern;              /* compiled when its literal is first found */
+	unsigned long long work;              /* number of searched bytes; long lines count more */
+	unsigned long long tried_to;          /* offset in the log: earlier lines were compared */
+	size_t count;                         /* number of matching lines; 0 after it was undone */
 	unsigned long long first_at, last_at; /* offsets in the log */
 	struct log_line lines[LINES_MAX];
 	char *texts;           /* (LINES_MAX + PATTERN_GROUPS) * (LOG_LINE_MAX + 1) bytes */
-	struct indexes undoes; /* of a mark: signatures that it overcomes */
+	struct indexes undoes; /* for a mark: the signatures that it undoes */
 };
 
-/* The decoder of terminal colours: where it is in an escape sequence (ECMA-48). */
+/* The decoder of terminal colours: its state in an escape sequence (ECMA-48). */
 struct escapes {
 	enum { PLAIN, ESCAPE, CSI, OSC } state;
 	unsigned n; /* bytes of the sequence so far */
@@ -42,24 +43,23 @@ struct diagnosis {
 	size_t n;
 	struct seen *seen; /* by the index of the signature */
 	struct literals *literals;
-	struct indexes *users; /* by the index of a literal: signatures that have it */
-	struct pattern
-		*calm; /* of the mark `calm`: lines that `loud` signatures pass over, or NULL */
+	struct indexes *users; /* signatures with a literal, by the index of the literal */
+	struct pattern *calm;  /* the mark `calm`: `loud` signatures ignore its lines, or NULL */
 
 	char *p;                   /* BEFORE + CHUNK + AHEAD bytes */
 	size_t size;               /* bytes in p */
-	size_t done;               /* of them: searched */
-	unsigned long long offset; /* in the log, of p[0] */
-	unsigned long long line;   /* number of the line that holds p[counted] */
+	size_t done;               /* searched bytes in p */
+	unsigned long long offset; /* offset of p[0] in the log */
+	unsigned long long line;   /* number of the line with p[counted] */
 	size_t counted;
 	struct escapes escapes;
-	unsigned long long record_to; /* offset: progress records before it were decoded */
-	unsigned long long text_to;   /* offset: up to there, the line is no progress record */
+	unsigned long long record_to; /* offset up to which progress records were decoded */
+	unsigned long long text_to;   /* offset up to which the line is no progress record */
 	char *plain;                  /* PLAIN_BYTES: a line with plain quotes and line ends */
 	char *decoded;                /* AHEAD bytes: the text of one record */
 };
 
-/* Removes colours and other escape sequences in place; returns the bytes that are left. */
+/* Removes colours and other escape sequences in place; returns the remaining number of bytes. */
 size_t escapes_strip(struct escapes *e, char *p, size_t n);
 
 /* Writes the text of a progress record (a line of JSON) to out; at most n bytes, never more than the
@@ -67,12 +67,12 @@ size_t escapes_strip(struct escapes *e, char *p, size_t n);
 size_t record_decode(struct str line, char *out);
 
 /*
- * Returns the bytes of the line round p[at]: at most LINE_BYTES on each side, and `more` lines
+ * Returns the bytes of the line around p[at]: at most LINE_BYTES on each side, and `more` lines
  * after it.
  */
 struct str line_round(const char *p, size_t n, size_t at, size_t bytes, unsigned more);
 
-/* Decides which of the signatures that were seen are causes. */
+/* Selects the causes among the signatures that matched. */
 struct causes *judge(const struct diagnosis *d);
 
 #endif

@@ -31,7 +31,7 @@ seen_of(const struct diagnosis *d, const char *name)
 	return NULL;
 }
 
-/* Returns the place after which nothing failed; 0: the log does not end well. */
+/* Returns the offset after which nothing failed; 0: the log does not end with success. */
 static unsigned long long
 success_at(const struct diagnosis *d)
 {
@@ -55,7 +55,7 @@ may_be(const struct diagnosis *d, const struct signature *s, const struct seen *
 	return true;
 }
 
-/* Returns true if a failure follows from an earlier one, or only reports that something failed. */
+/* Returns true if an earlier failure causes this one, or if it is only a general message. */
 static bool
 follows(const struct candidates *all, const struct candidate *c)
 {
@@ -67,7 +67,7 @@ follows(const struct candidates *all, const struct candidate *c)
 		if (c->of->confidence == CONFIDENCE_POSSIBLE &&
 		    other->of->confidence > CONFIDENCE_POSSIBLE)
 			return true;
-		/* A general sign gives way to c. */
+		/* A general message is dropped in favour of c. */
 		if (c->of->confidence > other->of->confidence &&
 		    other->of->confidence == CONFIDENCE_POSSIBLE)
 			continue;
@@ -78,7 +78,7 @@ follows(const struct candidates *all, const struct candidate *c)
 	return false;
 }
 
-/* Orders causes: the surer one first; of two that are equally sure, the earlier one. */
+/* Orders causes by confidence, then by their place in the log. */
 static int
 by_rank(const void *x, const void *y)
 {

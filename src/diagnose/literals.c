@@ -3,16 +3,17 @@
 enum { BLOCK = 3, TABLE = 1 << 15 };
 
 struct literals {
-	uint8_t shift[TABLE];  /* how far the window may move; 0: look into the bucket */
-	uint16_t first[TABLE]; /* of the texts whose window ends in that block: index + 1 */
+	uint8_t shift[TABLE];  /* distance to move the window; 0: compare the bucket */
+	uint16_t first[TABLE]; /* first text whose window ends in that block: index + 1 */
 	struct literal {
 		struct str s;
-		uint16_t next; /* in the bucket: index + 1 */
+		uint16_t next; /* next text in the bucket: index + 1 */
 	} * texts;
-	size_t window; /* bytes of the shortest text */
+	size_t window; /* length of the shortest text */
 };
 
-/* Bit 5 is set, so that both cases of a letter are one; literals_find() compares the rest. */
+/* Returns the index of a block. Bit 5 is set, so that both cases of a letter are equal;
+ * literals_find() compares the text. */
 static size_t
 block(const char *p)
 {
@@ -67,7 +68,7 @@ literals_find(const struct literals *s, const char *p, size_t n, size_t from, si
 {
 	size_t end = to + s->window - 1 < n ? to + s->window - 1 : n;
 
-	/* at: behind the window. */
+	/* `at` is the end of the window. */
 	for (size_t at = from + s->window; at <= end;) {
 		size_t b = block(p + at - BLOCK), begin = at - s->window;
 

@@ -2,9 +2,9 @@
 #include "base/str.h"
 #include "diagnose.h"
 
-/* The change of a recipe that a signature names, as edits of the recipe's text. */
+/* Makes the change of a recipe in a signature, as edits of the recipe's text. */
 
-/* Returns the end of the last line that is not empty; line 0: there is none. */
+/* Returns the end of the last line that is not empty; line 0: all are empty. */
 static struct span
 end_of(const struct source *src)
 {
@@ -18,7 +18,7 @@ end_of(const struct source *src)
 	return at;
 }
 
-/* Returns the place behind a scalar. */
+/* Returns the place after a scalar. */
 static struct span
 behind(const struct node *n)
 {
@@ -29,7 +29,7 @@ behind(const struct node *n)
 	return at;
 }
 
-/* "numpy" of "numpy<2" and "numpy==1.26.4" */
+/* Returns the length of the name: "numpy" of "numpy<2" and "numpy==1.26.4". */
 static size_t
 name_length(const char *requirement)
 {
@@ -40,7 +40,7 @@ name_length(const char *requirement)
 	return n;
 }
 
-/* Returns the text before an item on its line, "  - "; NULL: other text than a dash. */
+/* Returns the text before an item on its line, " - "; NULL: it is not a dash. */
 static const char *
 dash_before(struct arena *a, const struct node *item)
 {
@@ -86,7 +86,7 @@ add_item(struct arena *a, struct diag *d, const struct node *list, const char *v
 	return true;
 }
 
-/* False: the recipe has it already, or is written so that only a person can change it. */
+/* Adds an item; false: the recipe already has it, or the user must make the change. */
 static bool
 add_fix(struct arena *a, struct diag *d, const struct node *root, const struct cause *c,
 	const char *text)

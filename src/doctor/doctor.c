@@ -12,7 +12,8 @@ look_found(struct look *l, enum finding_level level, const char *id, const char 
 	l->out->errors += level == FINDING_ERROR;
 }
 
-/* "Debian GNU/Linux 12 (bookworm), kernel 6.1.0, NVIDIA H100 80GB, driver 550.54.15 (CUDA 12.4)" */
+/* Returns "Debian GNU/Linux 12 (bookworm), kernel 6.1.0, NVIDIA H100 80GB, driver 550.54.15 (CUDA
+ * 12.4)" */
 static const char *
 headline(struct look *l)
 {

@@ -12,8 +12,8 @@
 #include "resolve/resolve.h"
 
 /*
- * Examines this host for work with CUDA and torch.  Every finding names its evidence, the
- * consequence and what to do.
+ * Examines this host for work with CUDA and torch. Every finding has its evidence, the consequence
+ * and a fix.
  */
 
 enum finding_level { FINDING_WARNING, FINDING_ERROR };
@@ -21,20 +21,21 @@ enum finding_level { FINDING_WARNING, FINDING_ERROR };
 struct host_finding {
 	enum finding_level level;
 	const char *id;          /* "venv-on-windows-drive" */
-	const char *evidence;    /* the value that was read, and where */
-	const char *consequence; /* the consequence: what fails */
-	const char *fix;         /* what to do */
+	const char *evidence;    /* the value, and its source */
+	const char *consequence; /* the consequence */
+	const char *fix;         /* the fix */
 };
 struct host_findings LIST(struct host_finding);
 
 struct doctor_options {
-	/* "" for this host; else a directory with the proc/, sys/, dev/ and etc/ of another one.  Its
-	 * variables are in proc/self/environ then, and its day in proc/driver/rtc. */
+	/* "" for this host; otherwise a directory with the proc/, sys/, dev/ and etc/ of another
+	 * host, with its variables in proc/self/environ and its date in proc/driver/rtc. */
 	const char *root;
 	const struct facts *facts;
-	struct doctor_stacks LIST(const struct stack *) stacks; /* of --recipe: each cell's */
-	const char *venv;                                       /* of --python, or NULL */
-	double import_s; /* time limit of `import torch`, seconds */
+	struct doctor_stacks LIST(
+		const struct stack *) stacks; /* stacks of the cells of --recipe */
+	const char *venv;                     /* directory of --python, or NULL */
+	double import_s;                      /* time limit of `import torch`, seconds */
 };
 
 struct checkup {
@@ -61,8 +62,8 @@ void doctor_json(const struct checkup *c, struct buf *out);
 /*
  * doctor_report -- writes the help bundle, a tar archive compressed with zstd.
  *
- *   in      path: replaced atomically; hidden: names of variables that hold secrets
- *   out     *listed: a line for each member; the first member, MANIFEST.txt, has them too
+ *   in      path: replaced atomically; hidden: names of variables with secrets out *listed: a line
+ *           for each member, as in the first member, MANIFEST.txt
  *   errors  SB0406, false
  */
 bool doctor_report(struct arena *a, struct diags *ds, const struct doctor_options *o,

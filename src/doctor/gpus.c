@@ -1,8 +1,8 @@
 #include "internal.h"
 
-/* The GPUs: by NVML, else nvidia-smi, else /proc and /sys. */
+/* Reads the GPUs with NVML, nvidia-smi, or /proc and /sys. */
 
-/* Returns the driver's library below the root; NULL: where the loader finds it. */
+/* Returns the driver's library below the root; NULL: the loader searches it. */
 static const char *
 library(struct look *l)
 {
@@ -18,7 +18,7 @@ library(struct look *l)
 	return look_path(l, usual[1]);
 }
 
-/* /proc/driver/nvidia: "Model: 		 NVIDIA GeForce RTX 4090" */
+/* Reads /proc/driver/nvidia: "Model: NVIDIA GeForce RTX 4090". */
 static void
 by_proc(struct look *l)
 {
@@ -72,7 +72,7 @@ driver_cuda(struct look *l)
 	size_t n;
 
 	if (l->gpus.cuda || !l->gpus.driver || l->host->wsl2)
-		return l->gpus.cuda; /* a Windows driver has its own numbers */
+		return l->gpus.cuda; /* the version numbers of Windows drivers differ */
 	all = facts_cuda_all(l->o->facts, &n);
 	for (size_t i = 0; i < n; i++)
 		if (all[i]->driver_min &&
@@ -83,7 +83,8 @@ driver_cuda(struct look *l)
 }
 
 /*
- * Returns the PCI address of an NVIDIA display controller; an audio device (class 0x0403) is none.
+ * Returns the PCI address of an NVIDIA display controller; an audio device (class 0x0403) does not
+ * count.
  */
 static const char *
 pci_gpu(struct look *l)

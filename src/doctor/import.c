@@ -1,20 +1,20 @@
 #include "internal.h"
 
 /*
- * `import torch` in a child with LD_DEBUG=files: the loader names each library when it maps it, and
- * when it calls its initialisers.  /proc/PID shows where a child hangs, and what it waits for.
- * Source: ld.so(8), proc(5).
+ * Runs `import torch` in a child with LD_DEBUG=files: the loader prints each library when it maps
+ * it and when it calls its initialisers. /proc/PID shows where a child hangs, and why. Source:
+ * ld.so(8), proc(5).
  */
 struct import {
 	struct look *l;
 	const char *pid;  /* NULL until the child has printed it */
-	const char *last; /* library named last: a path, or a file's name */
-	const char *path; /* where it is mapped, or NULL */
+	const char *last; /* last library in the output: a path or a file name */
+	const char *path; /* path of the mapped library, or NULL */
 	const char *state, *waits, *result, *said;
 };
 
 /*
- *     4711:	file=libcublasLt.so.12 [0];  needed by /.../libtorch_cuda.so [0]
+ *     Reads lines such as 4711: file=libcublasLt.so.12 [0];  needed by /.../libtorch_cuda.so [0]
  *     4711:	calling init: /.../libcublasLt.so.12
  */
 static bool
@@ -66,7 +66,7 @@ on_tick(void *ctx, double now_s)
 	const char *status, *name = i->last ? fs_name(i->last) : "";
 	struct names lines;
 
-	/* Twice in the last second, so that a map of 1 MB is not read more often. */
+	/* Reads only twice, in the last second, because a map may have 1 MB. */
 	if (!i->pid || now_s < i->l->o->import_s - 1 || (int)(now_s * 10) % 5)
 		return;
 	lines = names_split(a, of_child(i, "maps"), '\n');

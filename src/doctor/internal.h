@@ -24,8 +24,8 @@ struct look {
 	const struct doctor_options *o;
 	const struct host *host;
 	struct host_gpus gpus;
-	struct gpu_sample *gpu_samples; /* of each GPU, by NVML or nvidia-smi */
-	const char *gpus_by;            /* "NVML", "nvidia-smi", "/proc"; NULL: nothing answered */
+	struct gpu_sample *gpu_samples; /* a sample of each GPU, from NVML or nvidia-smi */
+	const char *gpus_by;            /* source: "NVML", "nvidia-smi", "/proc"; NULL: none */
 	struct names env;               /* "NAME=value" */
 	struct mounted_all mounts;
 	struct toolkits toolkits;
@@ -33,14 +33,14 @@ struct look {
 	struct checkup *out;
 };
 
-/* Adds a finding; `what` is the consequence, `fix` the remedy. */
+/* Adds a finding; `what` is the consequence. */
 #define found(l, level, id, what, fix, ...) \
 	look_found((l), (level), (id), (what), (fix), arena_printf((l)->a, __VA_ARGS__))
 void look_found(struct look *l, enum finding_level level, const char *id, const char *consequence,
 		const char *fix, const char *evidence);
 #define fine(l, ...) list_push((l)->a, &(l)->out->fine, arena_printf((l)->a, __VA_ARGS__))
 
-/* --- read.c: the host --- */
+/* --- read.c: data of the host --- */
 
 /* Returns the path below the root. */
 const char *look_path(struct look *l, const char *path);
@@ -54,11 +54,12 @@ struct names look_list(struct look *l, const char *dir);
 /* Returns the output of a program within 10 s; NULL: it failed, or does not exist. */
 const char *look_run(struct look *l, const char *const *argv);
 #define ask(l, ...) look_run((l), (const char *const[]){ __VA_ARGS__, NULL })
-/* Returns the first match of a "([0-9.]+)"-like version behind `before`, or NULL. */
+/* Returns the first version such as "12.4" after `before`, or NULL. */
 const char *look_version(struct look *l, const char *text, const char *before);
 /* Returns the mount that holds a path; NULL: unknown. */
 const struct mounted *look_mount(struct look *l, const char *path);
-/* Returns "a Windows drive (drvfs)", "NFS" for a file system on which imports hang; else NULL. */
+/* Returns "a Windows drive (drvfs)" or "NFS" for a file system on which imports hang; otherwise
+ * NULL. */
 const char *mount_slow(const struct mounted *m);
 /* Compares two versions number by number. */
 int version_order(struct look *l, const char *x, const char *y);

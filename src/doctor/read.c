@@ -52,7 +52,7 @@ look_list(struct look *l, const char *dir)
 const char *
 look_run(struct look *l, const char *const *argv)
 {
-	/* Their words are read: in English. */
+	/* Programs print English, which this code parses. */
 	static const char *const env[] = { "LC_ALL=C", NULL };
 	const struct proc_spec spec = {
 		.argv = argv, .env = env, .timeout_s = 10, .keep = 256 * 1024
@@ -82,7 +82,7 @@ version_order(struct look *l, const char *x, const char *y)
 	return v && w ? version_cmp(v, w) : 0;
 }
 
-/* /proc/mounts writes a blank as \040. */
+/* Decodes a path of /proc/mounts, which has \040 for a blank. */
 static const char *
 unescape(struct arena *a, const char *s)
 {
@@ -168,7 +168,7 @@ read_environment(struct look *l)
 	l->cwd = l->cwd ? l->cwd : "/";
 }
 
-/* /usr/local/cuda-12.1 and CUDA_HOME; `cuda` itself is a link to one of them. */
+/* Lists /usr/local/cuda-12.1 and CUDA_HOME; `cuda` itself is a link to one of them. */
 static void
 read_toolkits(struct look *l)
 {

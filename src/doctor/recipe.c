@@ -4,7 +4,7 @@
 
 #include "cuda/cuda.h"
 
-/* Checks this host for a recipe, for every cell of its matrix. */
+/* Checks this host for every cell of a recipe. */
 
 static void
 check_driver_for(struct look *l, const struct stack *s)
@@ -72,7 +72,7 @@ check_stack(struct look *l, const struct stack *s)
 			      "one compile job of %s takes %u MiB, and %zu MiB are available",
 			      x->name, x->mem_mib_per_job, l->host->mem_free_mib);
 	}
-	/* An image for one GPU had 6.1 GB; 15 GiB is our choice, not a measurement. */
+	/* An image for one GPU had 6.1 GB; 15 GiB is an estimate, not a measurement. */
 	if (s->torch_tag && cuda_of_tag(l->a, s->torch_tag) && free_mib(l, l->cwd, &mib) &&
 	    mib < 15360)
 		found(l, FINDING_WARNING, "recipe-disk",
@@ -82,14 +82,15 @@ check_stack(struct look *l, const struct stack *s)
 		      mib, l->cwd);
 }
 
-/* A finding of the recipe: the cells of the matrix that have it. */
+/* The cells of the matrix with a finding. */
 struct cells {
 	size_t n;
 	const char *first;
 };
 struct cells_all LIST(struct cells);
 
-/* Keeps of the findings since `from` those that no earlier cell has; counts the cells of each. */
+/* Removes findings since `from` that an earlier cell already has, and counts the cells of each
+ * finding. */
 static void
 merge(struct look *l, size_t first, size_t from, const char *cell, struct cells_all *cells)
 {

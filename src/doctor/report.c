@@ -5,7 +5,7 @@
 
 #include "base/mask.h"
 
-/* Writes the help bundle: the state of this host for a helper, without its secrets. */
+/* Writes the help bundle: the state of this host without its secrets, for a support request. */
 
 struct bundle {
 	struct look *l;
@@ -40,7 +40,7 @@ put(struct bundle *b, const char *name, const char *text)
 	return good;
 }
 
-/* Returns true for a variable whose name speaks of a secret. */
+/* Returns true for a variable whose name suggests a secret. */
 static bool
 is_secret(const struct names *hidden, const char *name)
 {
@@ -80,11 +80,11 @@ secrets_in(struct arena *a, const char *line, struct names *all)
 	while (from && !strchr(" \t=\"'", line[from - 1]))
 		from--;
 	quoted(a, line, all);
-	list_push(a, all, line); /* the mask takes a netrc's password out of it */
+	list_push(a, all, line); /* the mask hides the password of a netrc file */
 	list_push(a, all, line + from);
 }
 
-/* Returns the values of such variables, and the passwords in files of logins. */
+/* Returns the values of such variables, and the passwords in login files. */
 static struct names
 secrets_of(struct look *l, const struct names *hidden)
 {
@@ -116,7 +116,7 @@ secrets_of(struct look *l, const struct names *hidden)
 	return all;
 }
 
-/* Returns every variable by name; the value only if the name does not speak of a secret. */
+/* Returns the names of all variables, with the value only if the name does not suggest a secret. */
 static const char *
 environment(struct look *l, const struct names *hidden)
 {
@@ -163,14 +163,14 @@ write_members(struct bundle *b, const struct member *all, size_t n)
 	return good;
 }
 
-/* zstd -3: the level that the library takes by itself. */
+/* Uses zstd's default level, 3. */
 static bool
 write_bundle(struct bundle *b, const struct member *all, size_t n)
 {
 	bool good;
 
 	b->to = archive_write_new();
-	/* ARCHIVE_WARN: libarchive has no zstd of its own, and starts the program. */
+	/* ARCHIVE_WARN: a libarchive without zstd starts the program. */
 	good = archive_write_set_format_ustar(b->to) == ARCHIVE_OK &&
 	       archive_write_add_filter_zstd(b->to) >= ARCHIVE_WARN &&
 	       archive_write_set_bytes_in_last_block(b->to, 1) == ARCHIVE_OK &&

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Compilers, the loader's path, Python, network and clock. */
+/* Checks compilers, the loader's path, Python, network and clock. */
 
-/* gcc against the bound of one toolkit. */
+/* Compares gcc with the limit of a toolkit. */
 static void
 check_gcc(struct look *l, const char *where, const char *version, const char *gcc)
 {
@@ -29,7 +29,8 @@ check_compilers(struct look *l)
 	const char *home = look_env(l, "CUDA_HOME"), *nvcc = ask(l, "nvcc", "--version");
 	struct names found_in = { 0 };
 
-	nvcc = look_version(l, nvcc, "release "); /* the series: V12.1.66 is not a toolkit */
+	nvcc = look_version(l, nvcc,
+			    "release "); /* the series: V12.1.66 is not the toolkit's version */
 	if (!gcc || !ask(l, "g++", "--version"))
 		found(l, FINDING_WARNING, "compiler-missing",
 		      "extensions cannot be compiled on this host; images can",
@@ -56,7 +57,7 @@ check_compilers(struct look *l)
 		      found_in.n, names_join(l->a, &found_in, ", "));
 }
 
-/* Returns true if a directory has a file whose name begins so. */
+/* Returns true if a directory has a file whose name has this prefix. */
 static bool
 has_library(struct look *l, const char *dir, const char *name)
 {

@@ -4,7 +4,7 @@
 
 #include "build/build.h"
 
-/* Containers, WSL, file systems, memory and limits. */
+/* Checks containers, WSL, file systems, memory and limits. */
 
 static bool
 has_toolkit(struct look *l)
@@ -53,7 +53,7 @@ check_containers(struct look *l)
 	}
 }
 
-/* .wslconfig of the Windows users: "memory=4GB". */
+/* Reads .wslconfig of the Windows users: "memory=4GB". */
 static void
 check_wslconfig(struct look *l)
 {
@@ -80,10 +80,11 @@ check_wslconfig(struct look *l)
 }
 
 /*
- * WSL has its own libcuda.so, which passes calls to the Windows driver; a Linux driver would hide it.
+ * WSL has its own libcuda.so, which passes calls to the Windows driver; a Linux driver would hide
+ * it.
  *
- *   source  NVIDIA, CUDA on WSL User Guide 11.4.4, section 2.1: at least kernel 4.19.121.  That the
- *           guide recommends 5.10.16.3 is not verified: others cite it
+ *   source  NVIDIA, CUDA on WSL User Guide 11.4.4, section 2.1: at least kernel 4.19.121. The
+ *           recommendation of 5.10.16.3 is only cited by others, and not verified
  */
 void
 check_wsl(struct look *l)
@@ -179,7 +180,7 @@ check_files(struct look *l)
 	}
 	if (l->out->all.n == before)
 		fine(l, "project, venv and cache are on local file systems");
-	/* An image with the stack for one GPU was measured at 6.1 GB; the limits are our choice. */
+	/* An image with the stack for one GPU had 6.1 GB; the limits are estimates. */
 	for (size_t i = 0; i < 2; i++)
 		if (!free_mib(l, places[i], &mib))
 			continue;
@@ -227,7 +228,7 @@ check_memory(struct look *l)
 		      h->mem_total_mib);
 }
 
-/* The soft limit of a line of /proc/self/limits; false: unlimited, or unknown. */
+/* Reads the soft limit on a line of /proc/self/limits; false: unlimited, or unknown. */
 static bool
 soft_limit(struct look *l, const char *key, unsigned long long *out)
 {

@@ -1,4 +1,4 @@
-/* A stack with the pins of its lock. */
+/* Applies the pins of a lock to a stack. */
 #include <string.h>
 
 #include "base/map.h"
@@ -37,7 +37,8 @@ wants(const struct lock_request *q, const char *root, const char *key)
 	return false;
 }
 
-/* Every requirement has its package, and every package a requirement or a package that needs it. */
+/* Checks that every requirement has its package, and that a requirement or another package needs
+ * each package. */
 static void
 check_packages(struct apply *x)
 {
@@ -88,7 +89,7 @@ pin_image(struct apply *x, const struct lock_image *from, struct choice *to,
 		image->digest = from->digest;
 }
 
-/* The build that was locked: the knowledge base may have a newer one of the series. */
+/* Uses the locked build, because the knowledge base may have a newer one of the series. */
 static void
 pin_python(struct apply *x)
 {

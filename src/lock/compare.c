@@ -10,7 +10,8 @@
 static const char *const roots[] = { "base", "runtime", "torch", "build", "packages", "app" };
 enum { ROOTS = sizeof(roots) / sizeof(*roots) };
 
-/* The place of a root among the steps; extensions come after the packages, the application last. */
+/* Returns the rank of a root among the steps; extensions follow the packages, and the application
+ * is last. */
 static size_t
 root_rank(const char *root)
 {
@@ -23,7 +24,7 @@ root_rank(const char *root)
 /* A package's children: the packages that it requires, by index. */
 struct children LIST(size_t);
 
-/* Gives the packages below `i` the rank, where theirs is higher. */
+/* Lowers the rank of the packages below `i` to this one. */
 static void
 lower(struct arena *a, size_t *ranks, const struct children *children, size_t i)
 {
@@ -67,7 +68,7 @@ lock_steps(struct arena *a, const struct lock *l)
 				list_push(scratch, &children[by - 1], i);
 		}
 	}
-	/* The lowest rank first, so that each package is lowered once. */
+	/* Starts with the lowest rank, so that each package is lowered once. */
 	for (size_t rank = 0; rank <= ROOTS; rank++)
 		for (size_t i = 0; i < l->packages.n; i++)
 			if (ranks[i] == rank)
@@ -81,7 +82,7 @@ lock_steps(struct arena *a, const struct lock *l)
 	return steps;
 }
 
-/* --- what moves --- */
+/* --- differences --- */
 
 static void
 add_change(struct arena *a, struct lock_changes *out, const char *name, const char *before,
@@ -106,7 +107,7 @@ identity(struct arena *a, const struct lock_package *p, const struct lock_packag
 	return buf_text(&b);
 }
 
-/* Returns the identity of a source: the commit or digest if it is pinned, else its name. */
+/* Returns the identity of a source: its commit or digest if pinned, otherwise its name. */
 static const char *
 source_identity(struct arena *a, const struct lock_source *s)
 {
@@ -191,11 +192,11 @@ lock_compare(struct arena *a, const struct lock *before, const struct lock *afte
 	return all;
 }
 
-/* --- why --- */
+/* --- reasons --- */
 
 /*
- * Writes the chain from a package up to a requirement of a step: "  required by torch 2.13.0,
- * required by ..."
+ * Writes the chain from a package to a requirement of a step: " required by torch 2.13.0, required
+ * by ..."
  */
 static bool
 chain(const struct lock *l, const struct lock_package *p, struct map *seen, struct names *out)
@@ -263,7 +264,7 @@ lock_why(const struct lock *l, const char *name, struct buf *out)
 		}
 		buf_printf(out, "  required by %s %s", by->name, by->version);
 		if (chain(l, by, &seen, &path))
-			for (size_t k = path.n; k--;) /* the nearest comes last */
+			for (size_t k = path.n; k--;) /* the nearest one is last */
 				buf_printf(out, ", which %s requires", path.at[k]);
 		buf_putc(out, '\n');
 	}

@@ -17,7 +17,7 @@
 
 enum {
 	LOCK_FORMAT = 1,
-	LOCK_MAX = 16 * 1024 * 1024 /* bytes of a lock */
+	LOCK_MAX = 16 * 1024 * 1024 /* maximum bytes of a lock */
 };
 
 enum lock_file_kind { LOCK_WHEEL, LOCK_SDIST, LOCK_ARCHIVE };
@@ -26,20 +26,20 @@ struct lock_file {
 	enum lock_file_kind kind; /* LOCK_ARCHIVE: the URL of the requirement `name @ URL` */
 	const char *url;          /* without user and password */
 	const char *sha256;       /* 64 hex digits */
-	const char *uploaded;     /* a date and time of TOML; or NULL */
+	const char *uploaded;     /* upload time, in TOML's form; or NULL */
 	size_t size;              /* bytes; 0: unknown */
 };
 struct lock_files LIST(struct lock_file);
 
-/* A package that pip installs, extensions not among them. */
+/* A package that pip installs, except extensions. */
 struct lock_package {
 	const char *name;    /* normalised */
 	const char *version; /* exact, with the local part: "2.2.2+cu121" */
-	const char *marker;  /* under which it is installed; or NULL: always */
-	const char *index;   /* URL of the index that serves it; or NULL: not recorded */
+	const char *marker;  /* condition of its installation; NULL: always */
+	const char *index;   /* URL of its index; NULL: not recorded */
 	struct lock_files files;
-	/* The reasons for the package in the lock: "torch", "build", "packages", "app" if a
-	 * requirement of that step names it, and the packages that require it. */
+	/* The reasons for the package in the lock: the steps with a requirement on it ("torch",
+	 * "build", "packages", "app"), and the packages that require it. */
 	struct names roots, required_by;
 	struct span at;
 };
@@ -47,12 +47,10 @@ struct lock_packages LIST(struct lock_package);
 
 /* A base image. */
 struct lock_image {
-	const char *
-		name; /* as the stack names it, "nvidia/cuda:13.0.3-devel-ubuntu24.04"; NULL: none */
-	const char *
-		digest; /* "sha256:...", of the index of all platforms or of the one image; or NULL */
 	const char
-		*platform_digest; /* of the image for the stack's platform; or NULL: not pinned */
+		*name; /* name in the stack, "nvidia/cuda:13.0.3-devel-ubuntu24.04"; NULL: none */
+	const char *digest; /* "sha256:...", of the index of platforms or the only image; or NULL */
+	const char *platform_digest; /* digest for the stack's platform; NULL: not pinned */
 };
 
 /* The source of an extension. */
@@ -60,10 +58,10 @@ struct lock_source {
 	const char *name;    /* normalised */
 	const char *version; /* or NULL: unknown before the build */
 	const char *kind;    /* "git", "sdist", "archive" or "wheel", as enum source_kind */
-	const char *url;     /* of the repository or the file */
-	const char *ref;     /* of git: the tag or commit that the recipe or the knowledge names */
-	const char *commit;  /* of git: 40 hex digits; NULL: not pinned */
-	const char *sha256;  /* of a file; NULL: not pinned */
+	const char *url;     /* URL of the repository or the file */
+	const char *ref;     /* for git: tag or commit in the recipe or the knowledge base */
+	const char *commit;  /* for git: 40 hex digits; NULL: not pinned */
+	const char *sha256;  /* for a file; NULL: not pinned */
 	size_t size;         /* bytes; 0: unknown */
 	struct span at;
 };
@@ -71,36 +69,36 @@ struct lock_sources LIST(struct lock_source);
 
 struct lock {
 	const struct source *src;
-	const char *stack, *variant, *cell;     /* the latter two: or NULL */
+	const char *stack, *variant, *cell;     /* variant and cell may be NULL */
 	const char *recipe;                     /* digest of the canonical recipe, "sha256:..." */
 	const char *stackbuild, *uv;            /* versions that made the lock */
 	const char *knowledge;                  /* date of the knowledge base, "2026-11-20" */
-	struct names inputs;                    /* lock_inputs() of the stack that was locked */
+	struct names inputs;                    /* lock_inputs() of the locked stack */
 	struct names unpinned;                  /* "base", "git": the parts of `--unpinned` */
 	const char *python;                     /* series, "3.12" */
-	const char *python_url, *python_sha256; /* of a standalone build; or NULL */
+	const char *python_url, *python_sha256; /* file of a standalone build; or NULL */
 	struct lock_image base, runtime;
 	struct lock_packages packages; /* sorted by name */
 	struct lock_sources sources;   /* in compile order */
 };
 
 /*
- * lock_path -- where the lock of a recipe is.
+ * lock_path -- returns the path of a recipe's lock.
  *
  *   in      a cell; the recipe must be a file
- *   out     "DIR/pylock.STACK.toml"; of a variant or a cell "pylock.STACK-VARIANT-CELL.toml", with a
- *           dash for each character that PEP 751 does not allow in a name
+ *   out     "DIR/pylock.STACK.toml"; for a variant or a cell "pylock.STACK-VARIANT-CELL.toml", with
+ *           a dash for each character that PEP 751 does not allow in a name
  *   memory  lives in a
  */
 const char *lock_path(struct arena *a, const struct recipe *r);
 
 /*
- * lock_read -- a lock file that stackbuild wrote.
+ * lock_read -- reads a lock file of stackbuild.
  *
  *   out     every URL, digest and version has its form; every package has at least one file with a
- *           digest; no package comes twice
- *   errors  SB1000 at the place, NULL: another format, a missing or malformed value, bad TOML,
- *           or a file that was changed after stackbuild wrote it
+ *           digest; no package is a duplicate
+ *   errors  SB1000 at the place, NULL: another format, a missing or malformed value, bad TOML, or a
+ *           file edited after stackbuild wrote it
  *   memory  lives in a; borrows from src
  */
 const struct lock *lock_read(struct arena *a, struct diags *ds, const struct source *src);
@@ -110,9 +108,9 @@ bool lock_read_packages(struct arena *a, struct diags *ds, const struct source *
 			struct lock_packages *out);
 
 /*
- * lock_beside -- reads the lock that lies beside a recipe, stale or not.
+ * lock_beside -- reads the lock next to a recipe, even a stale one.
  *
- *   in      again: the command that makes it, "stackbuild lock r.yaml"; needed: it must exist
+ *   in      again: the command that makes it, "stackbuild lock r.yaml"; needed: the lock must exist
  *   out     *out: NULL: there is none, or after an error
  *   errors  SB1000; SB1002: it is needed and missing; false
  *   memory  lives in a; the diagnostics' source lives in ds->arena
@@ -121,10 +119,10 @@ bool lock_beside(struct arena *a, struct diags *ds, const struct recipe *r, cons
 		 bool needed, const struct lock **out);
 
 /*
- * lock_current -- the same for a command that uses the lock of a stack.
+ * lock_current -- does the same for a command that uses the lock of a stack.
  *
- *   errors  those of lock_beside; SB1001: it is stale; false.  SB1003, a warning: it does not pin
- *           a part
+ *   errors  those of lock_beside; SB1001: it is stale; false. SB1003, a warning: it does not pin a
+ *           part
  */
 bool lock_current(struct arena *a, struct diags *ds, const struct stack *s, const char *again,
 		  bool needed, const struct lock **out);
@@ -143,8 +141,8 @@ const struct lock_source *lock_source(const struct lock *l, const char *name);
 const char *const *lock_steps(struct arena *a, const struct lock *l);
 
 /*
- * lock_apply -- returns a stack as its lock pins it: base images by digest, git sources by commit, files
- * of extensions by URL and digest, and the Python build.
+ * lock_apply -- returns a stack with the pins of its lock: base images by digest, git sources by
+ * commit, files of extensions by URL and digest, and the Python build.
  *
  *   in      l: current for s, as of lock_current
  *   errors  SB1000: the lock has no package for a requirement, a package that nothing requires, or
@@ -154,7 +152,7 @@ const char *const *lock_steps(struct arena *a, const struct lock *l);
 const struct stack *lock_apply(struct arena *a, struct diags *ds, const struct stack *s,
 			       const struct lock *l);
 
-/* The first line of a lock that stackbuild wrote: the file has a digest of its content. */
+/* The first line of a lock of stackbuild, which has a digest of its content. */
 extern const char lock_first_line[];
 
 /*
@@ -183,26 +181,26 @@ struct lock_want {
 /* The resolution that a stack needs. */
 struct lock_request {
 	const char *python;   /* series */
-	const char *platform; /* as uv calls it: "x86_64-manylinux_2_39" */
+	const char *platform; /* uv's name: "x86_64-manylinux_2_39" */
 	const char *index;    /* the recipe's own default index; or NULL */
-	const char *newest;   /* date of the newest files, "2026-11-20"; or NULL: no limit */
+	const char *newest;   /* latest date of files, "2026-11-20"; NULL: no limit */
 	struct lock_wants LIST(struct lock_want) wants;
 	struct names constraints;
 	/*
-	 * Extensions whose sdist the index has, and extensions that come from elsewhere.  uv does
-	 * not read their metadata: their requirements are in wants.
+	 * Extensions with an sdist on the index, and extensions from other sources. uv does not
+	 * read their metadata; their requirements are in `wants`.
 	 */
 	struct names sdists, elsewhere;
 };
 
 /*
- * lock_request -- returns the requirements that a lock of a stack resolves.
+ * lock_request -- returns the requirements to resolve for the lock of a stack.
  *
  *   memory  lives in a; borrows from s
  */
 const struct lock_request *lock_request(struct arena *a, const struct stack *s);
 
-/* Returns the kind of an extension's source, as struct lock_source has it. */
+/* Returns the kind of an extension's source, as in struct lock_source. */
 const char *lock_source_kind(const struct stack_extension *e);
 
 /*
@@ -213,7 +211,7 @@ const char *lock_source_kind(const struct stack_extension *e);
 struct names lock_inputs(struct arena *a, const struct stack *s);
 
 /*
- * lock_stale -- compares a lock with the stack as it is now.
+ * lock_stale -- compares a lock with the current stack.
  *
  *   out     a sentence for each input that differs, "the lock does not have `packages einops`";
  *           none: the lock is current
@@ -225,10 +223,9 @@ struct names lock_stale(struct arena *a, const struct lock *l, const struct stac
 
 /* The differences between two locks. */
 struct lock_change {
-	const char *name;           /* of a package or extension, "base", "runtime" */
+	const char *name;           /* name of a package or extension, "base", "runtime" */
 	const char *before, *after; /* version, commit or digest, shortened; NULL: missing */
-	const char *
-		root; /* of the first step that installs it: "base", "torch", ..., or the extension */
+	const char *root; /* first step that installs it: "base", "torch", ..., or the extension */
 	bool extension;
 };
 struct lock_changes LIST(struct lock_change);
@@ -237,7 +234,8 @@ struct lock_changes LIST(struct lock_change);
 struct lock_changes lock_compare(struct arena *a, const struct lock *before,
 				 const struct lock *after);
 
-/* Prints why a package is in the lock, with the chain from a requirement of the recipe; false: it is not. */
+/* Prints why a package is in the lock, with the chain from a requirement of the recipe; false: it
+ * is not in the lock. */
 bool lock_why(const struct lock *l, const char *name, struct buf *out);
 
 #endif

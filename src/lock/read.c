@@ -23,7 +23,7 @@ struct reader {
 	struct diags *ds;
 };
 
-/* Adds the error of a place.  Returns NULL. */
+/* Adds an error at a place; returns NULL. */
 static const char *
 wrong(struct reader *r, struct span at, const char *what, const char *form)
 {
@@ -33,8 +33,8 @@ wrong(struct reader *r, struct span at, const char *what, const char *form)
 }
 
 /*
- * Returns the text of a key, of the form that a pattern gives; NULL if it is missing, with an error
- * if it is needed or has another form.
+ * Returns the text of a key that matches a pattern; NULL if it is missing. It reports a missing
+ * required key, and a text that does not match.
  */
 static const char *
 text(struct reader *r, const struct node *map, const char *key, bool needed, const char *pattern)
@@ -224,7 +224,7 @@ read_sources(struct reader *r, const struct node *own, struct lock_sources *out)
 	}
 }
 
-/* A lock that stackbuild wrote has a digest; without the first line, somebody else wrote it. */
+/* Checks the digest, which only a lock with stackbuild's first line has. */
 static void
 check_content(struct reader *r, const struct node *own, const struct source *src)
 {

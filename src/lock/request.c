@@ -8,8 +8,8 @@
 #include "base/str.h"
 
 /*
- * Returns the platforms of glibc that uv knows: manylinux_2_17, 2_28, and 2_31 to 2_40 (uv 0.13,
- * `uv pip compile --help`).
+ * Returns the glibc of the platforms that uv supports: manylinux_2_17, 2_28, and 2_31 to 2_40 (uv
+ * 0.13, `uv pip compile --help`).
  */
 static unsigned long
 manylinux(unsigned long minor)
@@ -25,7 +25,7 @@ platform_of(struct arena *a, const struct stack *s)
 
 	if (s->os && s->os->musl)
 		return arena_printf(a, "%s-unknown-linux-musl", machine);
-	/* For an unknown system: the glibc that uv assumes for `linux`. */
+	/* For an unknown system, uses the glibc that uv assumes for `linux`. */
 	return arena_printf(
 		a, "%s-manylinux_2_%lu", machine,
 		glibc && starts_with(glibc, "2.") ? manylinux(strtoul(glibc + 2, NULL, 10)) : 28);
@@ -179,7 +179,8 @@ lock_stale(struct arena *a, const struct lock *l, const struct stack *s)
 	return all;
 }
 
-/* Adds a part of a lock's name: PEP 751 takes no dot, and file names stay portable. */
+/* Adds a part of a lock's name, without dots, which PEP 751 does not allow, and with portable
+ * characters. */
 static void
 add_part(struct buf *b, const char *part)
 {

@@ -1,4 +1,4 @@
-/* The lock of a recipe, for the commands that use it. */
+/* Reads the lock of a recipe for the commands that use it. */
 #include <string.h>
 
 #include "base/fs.h"
@@ -6,7 +6,7 @@
 
 enum { DIFFERENCES_SHOWN = 8 };
 
-/* The name of the stack, else the file. */
+/* Returns the place of the stack's name, or of the file. */
 static struct span
 place(const struct recipe *r)
 {

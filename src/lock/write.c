@@ -51,7 +51,7 @@ list(struct buf *out, const char *key, const struct names *all, bool lines)
 	buf_puts(out, lines && all->n ? "\n]\n" : "]\n");
 }
 
-/* "key = "value"" as a part of an inline table. */
+/* Writes "key = "value"" as a part of an inline table. */
 static void
 part(struct buf *out, const char *key, const char *value)
 {

@@ -148,7 +148,7 @@ bundle_write(struct arena *a, struct diags *ds, struct bundle_files *files, cons
 	qsort(files->at, files->n, sizeof(*files->at), by_path);
 	if (!fs_make_parents(a, to))
 		return bundle_wrong(ds, to, strerror(errno));
-	/* ARCHIVE_WARN: libarchive has no zstd of its own, and starts the program. */
+	/* ARCHIVE_WARN: a libarchive without zstd starts the program. */
 	good = (archive_write_set_format_pax_restricted(ar) == ARCHIVE_OK &&
 		archive_write_add_filter_zstd(ar) >= ARCHIVE_WARN &&
 		archive_write_open_filename(ar, part) == ARCHIVE_OK) ||

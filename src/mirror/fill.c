@@ -1,4 +1,4 @@
-/* Brings what a lock names into a mirror. */
+/* Downloads the files and repositories in a lock into a mirror. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,10 +13,10 @@
 #include "internal.h"
 
 enum {
-	DEPTH_MAX = 8, /* of submodules */
+	DEPTH_MAX = 8, /* maximum depth of submodules */
 	GIT_LIMIT_S = 1800
 };
-#define FILE_BYTES_MAX ((size_t)64 << 30) /* of a file whose size the lock does not know */
+#define FILE_BYTES_MAX ((size_t)64 << 30) /* limit for a file without a size in the lock */
 
 struct filling {
 	struct arena *a;
@@ -24,7 +24,7 @@ struct filling {
 	const struct mirror_how *how;
 	struct mirror_done *done;
 	const char *netrc; /* file of logins; or NULL */
-	bool away;         /* a host did not answer: no other is asked */
+	bool away;         /* a host did not answer: skips all others */
 };
 
 void
@@ -147,7 +147,7 @@ fill_repository(struct filling *f, const struct repository *r, unsigned depth)
 
 /* --- a lock --- */
 
-/* Writes the logins where only we can read them; the caller removes the file. */
+/* Writes the logins to a private file, which the caller removes. */
 static bool
 write_logins(struct filling *f)
 {
@@ -161,7 +161,7 @@ write_logins(struct filling *f)
 	return fs_create(f->ds, path, text, strlen(text), 0600);
 }
 
-/* Removes what killed runs left; the caller holds the lock of the mirror. */
+/* Removes files of killed runs; the caller holds the lock of the mirror. */
 static bool
 remove_parts(struct filling *f)
 {

@@ -1,10 +1,10 @@
 /*
- * Base images as an OCI layout:
+ * Writes base images as an OCI layout:
  *
  *     images/oci-layout, index.json, blobs/sha256/HEX
  *
- * Of an image for several platforms, the layout has the list and the one image that the stack needs.
- * source: image-spec 1.1, image-layout.md
+ * For an image with several platforms, the layout has the list and only the image that the stack
+ * needs. source: image-spec 1.1, image-layout.md
  */
 #include <errno.h>
 #include <jansson.h>
@@ -100,7 +100,7 @@ pull_image(struct pulling *p, const json_t *manifest)
 	return good;
 }
 
-/* Adds the image to index.json under its name, in place of an older one. */
+/* Adds the image to index.json under its name; replaces an older one. */
 static bool
 name_image(struct pulling *p, const char *digest, const struct source *manifest)
 {

@@ -8,36 +8,36 @@ struct item {
 	const char *what; /* "numpy 2.4.6" */
 	const char *url, *sha256;
 	size_t size;      /* bytes; 0: unknown */
-	const char *path; /* relative to the mirror */
-	bool by_url;      /* commands name its URL */
-	bool image;       /* only images need it */
+	const char *path; /* path relative to the mirror */
+	bool by_url;      /* commands contain its URL */
+	bool image;       /* only image builds need it */
 };
 struct items LIST(struct item);
 
 /* A commit of a repository. */
 struct repository {
 	const char *url, *ref, *commit; /* ref: a tag, or NULL */
-	const char *path;               /* relative to the mirror: "git/mamba-0123456789ab.git" */
+	const char *path; /* path relative to the mirror: "git/mamba-0123456789ab.git" */
 	bool submodules;
 };
 
-/* Returns the files of a lock that are pinned.  errors SB1030 for a URL without a file name */
+/* Returns the pinned files of a lock.  errors SB1030 for a URL without a file name */
 struct items items_of(struct arena *a, struct diags *ds, const struct lock *l);
 
-/* Sets *out to the repository of a source; false: it is none, or not pinned. */
+/* Sets *out to the repository of a source; false: it has none, or it is not pinned. */
 bool repository_of(struct arena *a, const struct lock_source *source, const struct stack *s,
 		   struct repository *out);
 /* Returns the path of the repository of a URL. */
 const char *repository_path(struct arena *a, const char *url);
 
-/* True if a file has this digest and size (0: any). */
+/* Returns true if a file has this digest and size (0: any). */
 bool file_is(struct arena *a, const char *path, const char *sha256, size_t size);
 
-/* Brings an image into the layout DIR/images.  errors SB0406, SB055x, SB1030, false */
+/* Pulls an image into the layout DIR/images.  errors SB0406, SB055x, SB1030, false */
 bool image_fill(struct arena *a, struct diags *ds, const struct lock_image *image,
 		const struct mirror_how *how, struct mirror_done *done);
 
-/* Prints that a part is fetched. */
+/* Prints that a download starts. */
 void note(const struct mirror_how *how, const char *what, double bytes);
 
 #endif

@@ -1,4 +1,4 @@
-/* Lists the files and repositories that a lock names, with their paths in a mirror. */
+/* Lists the files and repositories in a lock, with their paths in a mirror. */
 #include <string.h>
 
 #include "base/fs.h"
@@ -6,7 +6,7 @@
 #include "base/str.h"
 #include "internal.h"
 
-/* A file name that is one part of a path, and safe in a page of an index. */
+/* A file name without directories that is safe in a page of an index. */
 static const char file_form[] = "^[A-Za-z0-9_][A-Za-z0-9._+!-]*$";
 
 static void

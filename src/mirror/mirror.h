@@ -4,38 +4,38 @@
 #include "lock/lock.h"
 
 /*
- * A directory with everything that locks name, for builds without a network:
+ * A directory with all files and repositories in locks, for builds without a network:
  *
  *     DIR/files/NAME.whl, NAME.tar.gz     wheels and sdists
  *     DIR/simple/                         their index: PEP 503 and 691
- *     DIR/archives/SHA256/NAME            files that a recipe names by URL, standalone Pythons
+ *     DIR/archives/SHA256/NAME            files with a URL in a recipe, standalone Pythons
  *     DIR/git/NAME-HASH.git, .url         bare repositories, and the URL of each
  *     DIR/images/                         base images: an OCI layout
  *
- * Each path follows from the lock.  A file gets its name when its digest is right.
+ * Each path follows from the lock.  A file gets its name after its digest was checked.
  */
 
 struct mirror_how {
 	const char *dir;
 	struct names secrets; /* netrc texts: credentials of the indexes */
-	double timeout_s;     /* of one file or repository; 0: by its size */
-	bool no_images;       /* leave out what only images need: base images, the Python build */
+	double timeout_s;     /* time limit of a file or repository; 0: by its size */
+	bool no_images;       /* omit files that only images need: base images, the Python build */
 	bool quiet;           /* print no line for each download */
 };
 
 struct mirror_done {
-	size_t fetched, had; /* files, repositories, images */
-	double bytes;        /* fetched, of files */
+	size_t fetched, had; /* number of files, repositories and images */
+	double bytes;        /* bytes of fetched files */
 };
 
 /*
- * mirror_fill -- brings what a lock names into the mirror; may be called for several locks.
- * The caller holds fs_lock_dir of the directory.
+ * mirror_fill -- downloads the files and repositories of a lock into the mirror; may be called for
+ * several locks. The caller holds fs_lock_dir of the directory.
  *
- *   in      l: of the stack s, which says of each extension whether its submodules are needed
- *   out     *done: added to
- *   errors  SB1030 (a file or repository: one error each, and the others are tried), SB0406, SB055x
- *           (registries), false
+ *   in      l: lock of the stack s, which has the need for submodules of each extension
+ *   out     *done: counts are added
+ *   errors  SB1030 (one error for each failed file or repository; it tries all others), SB0406,
+ *           SB055x (registries), false
  *   source  PEP 503, 691; image-spec 1.1 (image-layout.md)
  */
 bool mirror_fill(struct arena *a, struct diags *ds, const struct lock *l, const struct stack *s,
@@ -44,10 +44,10 @@ bool mirror_fill(struct arena *a, struct diags *ds, const struct lock *l, const 
 /* Writes the index of all wheels and sdists of a mirror.  errors SB0100, SB0406, SB1030, false */
 bool mirror_index(struct arena *a, struct diags *ds, const char *dir);
 
-/* What makes a build use a mirror. */
+/* The settings with which a build uses a mirror. */
 struct mirror_use {
 	struct names env;      /* "NAME=value" for pip and git */
-	struct names from, to; /* URLs in commands, and the file:// URLs in place of them */
+	struct names from, to; /* URLs in commands, and the file:// URLs that replace them */
 };
 
 /*
@@ -60,17 +60,17 @@ struct mirror_use {
 bool mirror_use(struct arena *a, struct diags *ds, const struct lock *l, const struct stack *s,
 		const char *dir, struct mirror_use *out);
 
-/* Returns a text of *n bytes, and its new length, with the file:// URLs of m in place of the others. */
+/* Returns a text of *n bytes with m's file:// URLs instead of the others, and its new length. */
 const char *mirror_text(struct arena *a, const struct mirror_use *m, const char *text, size_t *n);
 
 /* A file of a bundle. */
 struct bundle_file {
-	const char *path; /* in the bundle: "mirror/files/x.whl" */
-	const char *from; /* on disk */
+	const char *path; /* path in the bundle: "mirror/files/x.whl" */
+	const char *from; /* path on disk */
 };
 struct bundle_files LIST(struct bundle_file);
 
-/* Adds the files below a directory as PREFIX/...; partial and hidden files are left out.  errors SB1032,
+/* Adds the files below a directory as PREFIX/...; omits partial and hidden files. errors SB1032,
  * false */
 bool bundle_add(struct arena *a, struct diags *ds, struct bundle_files *all, const char *dir,
 		const char *prefix);
@@ -88,9 +88,9 @@ bool bundle_write(struct arena *a, struct diags *ds, struct bundle_files *files,
  * bundle_read -- unpacks an archive into a directory, and compares every file with the list in it.
  *
  *   in      dir: does not exist, or is empty
- *   out     dir appears by rename, when everything is right; *n: files
- *   errors  SB1032 for anything but the regular files of the list, in its order, with their sizes and
- *           digests; false, and dir is as it was
+ *   out     dir appears by rename after all checks; *n: number of files
+ *   errors  SB1032 unless the archive has exactly the regular files of the list, in its order, with
+ *           their sizes and digests; false, and dir stays unchanged
  */
 bool bundle_read(struct arena *a, struct diags *ds, const char *file, const char *dir, size_t *n);
 

@@ -1,4 +1,4 @@
-/* Unpacks the files that the list of a bundle names, into a new directory. */
+/* Unpacks the listed files of a bundle into a new directory. */
 #include <archive.h>
 #include <archive_entry.h>
 #include <dirent.h>
@@ -35,7 +35,8 @@ wrong(struct unpacking *u, const char *why)
 	return bundle_wrong(u->ds, u->file, why);
 }
 
-/* Goes to the next file of the archive, which must be a regular one of this path and size (0: any). */
+/* Reads the next header of the archive, which must be a regular file with this path and size (0:
+ * any). */
 static bool
 next_file(struct unpacking *u, const char *path, size_t size)
 {
@@ -193,7 +194,7 @@ bundle_read(struct arena *a, struct diags *ds, const char *file, const char *dir
 		       wrong(&u,
 			     arena_printf(a, "it is no bundle: %s", archive_error_string(u.from)));
 	archive_read_free(u.from);
-	/* mkdtemp makes it for us alone. */
+	/* mkdtemp makes a private directory. */
 	if (good && (chmod(temp, 0755) != 0 || rename(temp, dir) != 0))
 		good = wrong(&u, arena_printf(a, "cannot write %s: %s", dir, strerror(errno)));
 	if (!good)

@@ -1,4 +1,4 @@
-/* Checks a mirror before a build, and tells pip and git where its files are. */
+/* Checks a mirror before a build, and makes pip and git use its files. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,7 +44,8 @@ check_source(struct checking *c, const struct lock_source *source, const struct 
 				       source->name, r.path, r.commit));
 }
 
-/* Returns the URL of a file or directory.  No character of it has a meaning for a shell, pip or git. */
+/* Returns the URL of a file or directory. The URL has no characters that are special to a shell,
+ * pip or git. */
 static const char *
 file_url(struct arena *a, const char *dir, const char *path)
 {
@@ -69,7 +70,7 @@ configure_git(struct arena *a, struct mirror_use *u, size_t *n, const char *key,
 	*n += 1;
 }
 
-/* Makes git read each repository from the mirror, submodules too. */
+/* Makes git read each repository from the mirror, including submodules. */
 static bool
 use_git(struct arena *a, struct diags *ds, const char *dir, struct mirror_use *u)
 {
@@ -92,7 +93,7 @@ use_git(struct arena *a, struct diags *ds, const char *dir, struct mirror_use *u
 			      url->text);
 		configure_git(a, u, &n, "safe.directory", fs_real(a, fs_join(a, dir, bare)));
 	}
-	/* git refuses submodules from file:// otherwise. */
+	/* Otherwise, git rejects submodules from file://. */
 	configure_git(a, u, &n, "protocol.file.allow", "always");
 	list_push(a, &u->env, arena_printf(a, "GIT_CONFIG_COUNT=%zu", n));
 	return true;

@@ -4,7 +4,7 @@
 #include "base/mask.h"
 #include "report.h"
 
-/* The page while its names are filled in. */
+/* The state of the page while its values are set. */
 struct page {
 	struct arena *a;
 	const struct report *r;
@@ -19,14 +19,14 @@ extern const char *const report_classes[];
 /* Sets a name to a text without control characters and without credentials; NULL: nothing. */
 void page_text(struct page *p, struct scope *s, const char *name, const char *text);
 void page_class(struct page *p, struct scope *s, enum report_state state);
-/* Writes the same with code: text between backticks becomes <code>. */
+/* Does the same, and writes text between backticks as <code>. */
 void page_prose(struct page *p, struct scope *s, const char *name, const char *text);
-/* Adds the text to a list of plain texts. */
+/* Adds a text to a list of plain texts. */
 void page_line(struct page *p, struct scope *s, const char *list, const char *text);
-/* Sets the left edge and the width of a bar, as parts of `all`. */
+/* Sets the left edge and the width of a bar, relative to `all`. */
 void page_bar(struct page *p, struct scope *s, double from, double n, double all);
 
-/* Returns "0.8 s", "45 s", "14 min 32 s", "2 h 05 min"; of an estimate "about 15 min". */
+/* Returns "0.8 s", "45 s", "14 min 32 s", "2 h 05 min"; for an estimate "about 15 min". */
 const char *report_time(struct arena *a, double seconds);
 const char *report_estimate(struct arena *a, double seconds);
 /* Returns "77.8 MB", "5.40 GB". */

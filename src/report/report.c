@@ -251,7 +251,7 @@ count(struct page *p, size_t member, const char *good, const char *bad)
 	};
 }
 
-/* Of these states, the first bad one decides, then the first open one. */
+/* Returns the state that decides: the first bad one, otherwise the first open one. */
 static const char *
 headline(const struct report_cell *c, enum report_state *state)
 {

@@ -8,8 +8,8 @@
 #include "watch/watch.h"
 
 /*
- * One page of HTML on a recipe, with the results of the other commands.  The template is
- * templates/report.html; every text of it is quoted by the template's language.
+ * Writes an HTML page about a recipe, with the results of the other commands. The template is
+ * templates/report.html; its quoting applies to every text.
  */
 
 enum report_state { REPORT_OPEN, REPORT_GOOD, REPORT_BAD };
@@ -25,8 +25,8 @@ struct report_files {
 	const char *dir;                   /* "out/torch222-cu121" */
 	const struct build_record *record; /* build.json; NULL: not built */
 	const struct proof *proof;         /* proof.json; NULL: not verified */
-	const struct causes *causes;       /* of build.log after a failed build; else NULL */
-	const struct use *use;             /* run.json or run.svg; NULL: there is neither */
+	const struct causes *causes; /* causes in build.log after a failed build; otherwise NULL */
+	const struct use *use;       /* run.json or run.svg; NULL: neither exists */
 	struct report_layers LIST(struct report_layer {
 		const char *name;
 		double bytes;
@@ -36,23 +36,23 @@ struct report_files {
 
 struct report_cell {
 	const char *name;  /* NULL: the recipe has no matrix */
-	const char *codes; /* of its errors and warnings: "SB0242 SB0250"; or "" */
+	const char *codes; /* codes of its errors and warnings: "SB0242 SB0250"; or "" */
 	struct report_said check, build, proof;
 };
 
 struct report {
-	const struct recipe *recipe; /* of the cell that the page describes */
-	const char *command;         /* the recipe as a command names it: "x.yaml --cell a" */
+	const struct recipe *recipe; /* recipe of the cell that the page describes */
+	const char *command;         /* the recipe in a command: "x.yaml --cell a" */
 	const char *summary;         /* "torch 2.2.2 (cu121), ..."; NULL: there is no stack */
 	const struct plan *plan;     /* NULL if the stack cannot work */
 	const struct diags *diags;
 	struct unchecked_parts unchecked;
 	struct report_files files;
-	struct report_cells LIST(struct report_cell) cells; /* of the matrix; at least one */
-	size_t cell;                                        /* of cells: the described one */
+	struct report_cells LIST(struct report_cell) cells; /* cells of the matrix; at least one */
+	size_t cell;                                        /* index of the described cell */
 };
 
-/* Checks the record and the proof of a cell; digest: of its recipe. */
+/* Checks the record and the proof of a cell; digest: that of its recipe. */
 struct report_said report_build_said(struct arena *a, const struct build_record *b,
 				     const char *digest);
 struct report_said report_proof_said(struct arena *a, const struct proof *p,
@@ -65,7 +65,7 @@ bool report_trouble(const struct report_cell *c);
  * report_html -- writes the page.
  *
  *   out     equal input gives equal bytes
- *   errors  SB04xx if the template was replaced by one that does not work; false
+ *   errors SB04xx if a replaced template does not work; false
  *   limits  200 cells, 500 diagnostics, 64 KiB of the recipe
  *   memory  lives in a
  */

@@ -105,7 +105,7 @@ record_step(const struct build_record *b, const char *id)
 	return NULL;
 }
 
-/* Returns how a step came about: the word of build.json; "failed"; "not run". */
+/* Returns the state of a step: the word of build.json, "failed" or "not run". */
 static const char *
 step_how(const struct build_record *b, const struct build_record_step *s)
 {
@@ -176,7 +176,7 @@ page_plan(struct page *p)
 			   "There is no plan, because the stack cannot work.");
 		return;
 	}
-	/* The record of another recipe has times of other steps. */
+	/* The times in the record of another recipe do not apply. */
 	if (b && !same(b->recipe_digest, p->r->recipe->digest))
 		b = NULL;
 	from = arena_array_of(p->a, double, plan->n);

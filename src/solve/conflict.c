@@ -11,7 +11,7 @@ struct inquiry {
 	const struct solve_pin *pins;
 	size_t npins;
 	bool *on;
-	unsigned left, saved; /* saved: not to be spent on making it smaller */
+	unsigned left, saved; /* budget left, and the part not used for making a conflict smaller */
 	bool gave_up;
 };
 
@@ -43,7 +43,8 @@ set_closed(struct universe *u, bool closed)
 }
 
 /*
- * Returns true if the remainder is still impossible; an unknown result keeps the conflict as it is.
+ * Returns true if the remainder is still impossible; false for an unknown result, which keeps the
+ * conflict unchanged.
  */
 static bool
 still(struct inquiry *q, const bool *on)
@@ -61,7 +62,7 @@ still(struct inquiry *q, const bool *on)
 	return status == SOLVE_IMPOSSIBLE;
 }
 
-/* Returns the next pin to try without: of those not tried the fixed ones, then the heaviest. */
+/* Returns the next pin to remove: first the untried fixed ones, then the heaviest one. */
 static size_t
 next_to_leave(const struct inquiry *q, const bool *on, const bool *tried)
 {
@@ -111,7 +112,8 @@ fewer_facts(struct inquiry *q, bool *on)
 	}
 }
 
-/* The next conflict has other pins.  A fixed pin may be in several, since it is never changed. */
+/* Removes the pins of a conflict before the search for the next one. A fixed pin stays, because it
+ * is never changed and may be in several. */
 static void
 take_away(struct inquiry *q, const bool *on)
 {
@@ -124,7 +126,8 @@ take_away(struct inquiry *q, const bool *on)
 			q->on[i] = false;
 }
 
-/* Small, and proven; or if that is too much work as it was found. */
+/* Makes a conflict small and proves it; if that takes too much work, the conflict stays as
+ * found. */
 static void
 cut_down(struct inquiry *q, bool *on, struct solve_proof *proof)
 {
@@ -135,7 +138,7 @@ cut_down(struct inquiry *q, bool *on, struct solve_proof *proof)
 		search_proof(&q->s, q->a, proof);
 		return;
 	}
-	/* First among few facts, which is fast; last, the effect of one pin among all facts. */
+	/* First tries few facts, which is fast; then tries the effect of one pin with all facts. */
 	set_closed(&q->u, true);
 	fewer_pins(q, on);
 	set_closed(&q->u, false);

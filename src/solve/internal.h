@@ -5,13 +5,13 @@
 
 /*
  * Internally, "absent" is one more value of a variable, after its candidates; so a variable with n
- * candidates has n + 1 values, a term is a set of values whether it was given with `not` or
- * without, and everything follows from intersections and unions of such sets.
+ * candidates has n + 1 values, a term is a set of values with or without `not`, and all operations
+ * are intersections and unions of such sets.
  *
  *   nogood    "not all of these at once", normalised: each variable once, no set empty or full
  *   domain    the values that a variable can still have; a narrowing makes it smaller
  *   trail     all narrowings in their order, each with its cause: a nogood, or a decision
- *   level     how many variables had been decided; 0: what follows from pins and facts alone
+ *   level number of decided variables; 0: follows from pins and facts only
  */
 struct term {
 	unsigned variable;
@@ -21,19 +21,19 @@ struct term {
 struct nogood {
 	struct term *terms;
 	unsigned n;
-	unsigned watch[2]; /* two false terms, or the latest true ones */
+	unsigned watch[2]; /* two terms that are false, or became true last */
 	const struct solve_fact *fact;
 	int pin;                /* or -1 */
-	struct nogood *from[2]; /* learned: the two that it follows from */
-	unsigned level;         /* at which it last was looked at, of those that came late */
+	struct nogood *from[2]; /* for a learned one: the two that it follows from */
+	unsigned level;         /* of a late one: level of its last evaluation */
 	bool off;               /* excluded from this search */
-	bool attached;          /* to this search */
-	bool marked;            /* in the proof */
-	int line;               /* of the proof, or -1 */
+	bool attached;          /* attached to this search */
+	bool marked;            /* part of the proof */
+	int line;               /* line of the proof, or -1 */
 };
 struct nogoods LIST(struct nogood *);
 
-/* A copy of the set's first word: most visits read nothing else. */
+/* A copy of the set's first word, which is enough for most visits. */
 struct watch {
 	struct nogood *g;
 	const solve_word *bad;
@@ -45,7 +45,7 @@ struct watches LIST(struct watch);
 struct narrowing {
 	unsigned variable, level;
 	struct nogood *cause; /* NULL: a decision */
-	int before;           /* the narrowing of this variable before it, or -1 */
+	int before;           /* the previous narrowing of this variable, or -1 */
 	const solve_word *domain;
 };
 struct trail LIST(struct narrowing);
@@ -54,40 +54,40 @@ struct words LIST(solve_word *);
 
 struct variable {
 	bool met;
-	unsigned n, words; /* candidates; words of a set of values */
+	unsigned n, words; /* number of candidates; words in a set of values */
 	unsigned rank;
 	solve_word *full;
-	solve_word *asked; /* candidates whose facts are known */
-	/* of the search */
+	solve_word *asked; /* candidates whose facts were requested */
+	/* state of the search */
 	const solve_word *domain;
-	int last; /* narrowing, or -1 */
+	int last; /* last narrowing, or -1 */
 	int decided;
 	unsigned decided_level;
 	struct watches watches;
-	struct nogoods plain; /* facts and pins that are false while it is absent */
-	struct words room;    /* for domains, one a narrowing */
+	struct nogoods plain; /* facts and pins that are false while the variable is absent */
+	struct words room;    /* memory for domains, one for each narrowing */
 	unsigned depth;
 };
 struct variables LIST(struct variable);
 struct numbers LIST(unsigned);
 
-/* The provider's answers, kept from one search to the next. */
+/* The provider's answers, shared by all searches. */
 struct universe {
-	struct arena *a;       /* the caller's: facts live here */
-	struct arena *scratch; /* of one call */
+	struct arena *a;       /* the caller's arena, with the facts */
+	struct arena *scratch; /* arena of one call */
 	const struct solve_provider *p;
 	struct variables variables;
 	struct nogoods facts;
-	bool closed; /* the provider is not called: only the facts that are not off count */
+	bool closed; /* the provider is not called, and only facts that are not off count */
 };
 
 struct variable *universe_meet(struct universe *u, unsigned variable);
 /* Adds the provider's facts about a candidate to u->facts. */
 void universe_ask(struct universe *u, unsigned variable, unsigned candidate);
-/* Returns the normalised fact, or NULL if nothing can break it. */
+/* Returns the normalised fact, or NULL if it is always satisfied. */
 struct nogood *universe_nogood(struct universe *u, const struct solve_term *terms, size_t n);
 
-/* A fact that requires variables which are not decided yet. */
+/* A fact that requires undecided variables. */
 struct asking {
 	struct nogood *g;
 	unsigned level;
@@ -97,14 +97,14 @@ struct askings LIST(struct asking);
 struct search {
 	struct universe *u;
 	struct nogoods pins, late;
-	struct nogoods learned; /* and the steps to them, each after those that it follows from */
+	struct nogoods learned; /* learned ones and the steps to them, in order */
 	struct trail trail;
-	size_t done; /* length of the trail whose consequences are all on it */
+	size_t done; /* length of the trail whose consequences are known */
 	unsigned level;
 	struct numbers decided;
 	struct askings asking;
-	size_t facts_in;       /* of u->facts */
-	struct nogood *bottom; /* if impossible: the nogood without terms */
+	size_t facts_in;       /* number of u->facts in this search */
+	struct nogood *bottom; /* the nogood without terms, if impossible */
 	unsigned steps;
 };
 
@@ -120,16 +120,18 @@ struct nogood *search_late(struct search *s);
 void search_decide(struct search *s, unsigned variable, unsigned value);
 void search_back_to(struct search *s, unsigned level);
 
-/* Returns the narrowing since which a term holds, at or before `at`; -1: it always did. */
+/* Returns the narrowing, at or before `at`, that made a term true; -1: it was always true. */
 int search_since(const struct search *s, const struct term *term, int at);
-/* The two terms that do not hold or, of those that do, that held last: the first is the later one. */
+/* The two terms that are false or, if fewer are false, that became true last; the first one is the
+ * later. */
 struct latest {
 	unsigned k;
-	int at; /* its narrowing; the length of the trail: it is false */
+	int at; /* its narrowing; the length of the trail for a false term */
 };
 void search_latest(const struct search *s, const struct nogood *g, struct latest best[2]);
 
-/* learn.c: false: impossible, with the proof in s->bottom; else *next as in propagate. */
+/* Learns from a conflict (learn.c); false: impossible, with the proof in s->bottom. Otherwise,
+ * *next is as in propagate. */
 bool search_learn(struct search *s, struct nogood *conflict, struct nogood **next);
 /* Marks the pins and facts of the proof of an impossible search. */
 void search_mark(struct search *s);

@@ -1,10 +1,10 @@
 /*
- * Learns from a conflict.  The nogood that all holds is resolved with the cause of the
- * narrowing that made it hold, again and again, until one decision alone made it so; then
- * what is left says what that decision should have known.  See PubGrub, "Conflict resolution".
+ * Learns from a conflict: resolves the violated nogood with the cause of its last narrowing, again
+ * and again, until a single decision makes it true. The result is the fact that this decision
+ * violated. See PubGrub, "Conflict resolution".
  *
- * From "X in T, and R" and "X in U, and S" follows "X in T or U, and R, and S".  Each such step
- * is kept: together they are the way from pins and facts to "nothing is possible".
+ * From "X in T, and R" and "X in U, and S" follows "X in T or U, and R, and S". Each step is kept:
+ * together they derive "nothing is possible" from pins and facts.
  */
 #include "internal.h"
 
@@ -33,7 +33,7 @@ mix(struct universe *u, struct term *x, const struct term *y, bool either)
 	return !set_within(t->full, set, t->words);
 }
 
-/* Returns what follows from both. */
+/* Returns the nogood that follows from two. */
 static struct nogood *
 resolve(struct universe *u, struct nogood *x, struct nogood *y, unsigned pivot)
 {
@@ -95,7 +95,7 @@ search_learn(struct search *s, struct nogood *conflict, struct nogood **next)
 
 /* --- the proof --- */
 
-/* A learned nogood follows from older ones: from the last one backward nothing is missed. */
+/* Iterates backward, because a learned nogood follows from older ones. */
 void
 search_mark(struct search *s)
 {

@@ -1,4 +1,4 @@
-/* Propagation: domains become smaller, and larger again when a decision is undone. */
+/* Propagation: makes domains smaller, and larger again when a decision is undone. */
 #include "internal.h"
 
 #include <string.h>
@@ -44,7 +44,7 @@ search_latest(const struct search *s, const struct nogood *g, struct latest best
 	}
 }
 
-/* Returns a new domain for the next narrowing of a variable: at most one for each value. */
+/* Returns memory for the next narrowing of a variable, which has at most one for each value. */
 static solve_word *
 room(struct search *s, struct variable *t)
 {
@@ -68,7 +68,7 @@ narrowed(struct search *s, unsigned variable, const solve_word *domain, struct n
 	t->last = (int)s->trail.n - 1;
 }
 
-/* All other terms are true: this one must be false. */
+/* Makes a term false because all other terms are true. */
 static void
 rule_out(struct search *s, struct nogood *g, unsigned k)
 {
@@ -138,7 +138,7 @@ search_attach(struct search *s, struct nogood *g)
 	return conflict;
 }
 
-/* After going back: those that came late, and at a level that is left. */
+/* Evaluates late nogoods again after the search has gone back past their level. */
 struct nogood *
 search_late(struct search *s)
 {
@@ -162,7 +162,7 @@ search_late(struct search *s)
 	return conflict;
 }
 
-/* The watched term is true now. Returns true if another is watched instead. */
+/* Handles a watched term that became true; returns true if another term is watched instead. */
 static bool
 visit(struct search *s, const struct watch *w, struct nogood **conflict)
 {
@@ -184,7 +184,7 @@ visit(struct search *s, const struct watch *w, struct nogood **conflict)
 	return false;
 }
 
-/* Returns all that a narrowing of the variable may complete. */
+/* Evaluates the nogoods that a narrowing of the variable may complete. */
 static struct nogood *
 visit_all(struct search *s, struct variable *t)
 {

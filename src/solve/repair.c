@@ -1,7 +1,6 @@
 /*
- * The nearest that is possible.  Every repair takes a pin away from every conflict; so the
- * smallest set that hits all conflicts known is tried, and if it does not do, there is one
- * more conflict known.
+ * Finds the closest repair. A repair removes a pin from every conflict, so it tries the smallest
+ * set that hits all known conflicts. If that is not enough, it has found another conflict.
  */
 #include "internal.h"
 
@@ -14,16 +13,16 @@ struct workshop {
 	struct universe u;
 	const struct solve_pin *pins;
 	size_t npins;
-	bool *may;              /* be taken away */
-	struct cores conflicts; /* of each those pins that may */
-	struct cores found;     /* repairs, all as small and as light */
+	bool *may;              /* whether each pin may be removed */
+	struct cores conflicts; /* the removable pins of each conflict */
+	struct cores found;     /* repairs of equal size and weight */
 	struct solve_repair *out;
-	uint64_t weight; /* of each that is found */
+	uint64_t weight; /* weight of each of them */
 	unsigned left;
 	bool gave_up;
-	/* of the search for a hitting set */
+	/* state of the search for a hitting set: */
 	bool *taken, *best;
-	unsigned *barred; /* by how many of the conflicts on the way */
+	unsigned *barred; /* number of conflicts on the path that exclude each pin */
 	size_t best_n;
 	uint64_t best_weight;
 };
@@ -58,7 +57,7 @@ holds_a_repair(const struct workshop *w)
 	return false;
 }
 
-/* All smallest hitting sets come by: each pin of a conflict that is not hit, in turn. */
+/* Visits all smallest hitting sets: tries each pin of a conflict that is not hit. */
 static void
 hit(struct workshop *w, size_t n, uint64_t weight)
 {
@@ -92,7 +91,7 @@ hit(struct workshop *w, size_t n, uint64_t weight)
 		w->barred[c->at[k]]--;
 }
 
-/* Finds the smallest set that may be a repair: w->best. False: there is none. */
+/* Finds the smallest set that may be a repair, w->best; false: there is none. */
 static bool
 next_hit(struct workshop *w)
 {
@@ -117,7 +116,7 @@ remember_conflict(struct workshop *w, struct search *s)
 	list_push(w->u.scratch, &w->conflicts, c);
 }
 
-/* Returns its place in the order of preference: an absent variable is preferred least. */
+/* Returns the rank of a variable's value; an absent variable is the least preferred. */
 static unsigned
 place(const struct solve_result *r, size_t variable)
 {
@@ -156,7 +155,7 @@ remember_repair(struct workshop *w, struct search *s)
 	list_push(w->u.scratch, &w->found, r.pins);
 }
 
-/* Examines all of the smallest and lightest repairs: one of them is the best. */
+/* Examines all of the smallest and lightest repairs to find the best one. */
 static void
 look_for(struct workshop *w)
 {

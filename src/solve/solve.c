@@ -2,15 +2,15 @@
 
 /*
  * Selects the next decision. It depends only on earlier decisions and their facts, not on learned
- * nogoods or on other tries. It skips a value only if no solution has it, given the earlier
+ * nogoods or other attempts. It skips a value only if no solution has it, given the earlier
  * decisions (learned nogoods follow from facts and pins). So the first solution found is the one
  * that a search without learning would find first.
  *
- * Therefore "must be there" is read off the facts whose other terms hold by decisions, and
- * not off the domains, which know more the more was learned.
+ * Therefore, only facts whose other terms are true by decisions require a variable; domains, which
+ * also depend on learned nogoods, do not.
  */
 
-/* Returns true if this would be violated with all undecided variables absent. */
+/* Records a fact that would be violated with all undecided variables absent. */
 static void
 ask(struct search *s, struct nogood *g)
 {
@@ -36,7 +36,8 @@ before(const struct search *s, unsigned x, unsigned y)
 	return a->rank != b->rank ? a->rank < b->rank : x < y;
 }
 
-/* Finds the first variable that g requires; returns their number, or 0 if g is satisfied. */
+/* Finds the first variable that g requires; returns the number of such variables, or 0 if g is
+ * satisfied. */
 static unsigned
 asked_for(const struct search *s, const struct nogood *g, unsigned *first)
 {
@@ -77,7 +78,7 @@ next_variable(const struct search *s, unsigned *variable)
 	return may;
 }
 
-/* Returns the most wanted remaining value: candidates in their order, then absent. */
+/* Returns the most preferred remaining value: candidates in their order, then absent. */
 static unsigned
 most_wanted(const struct variable *t)
 {
@@ -106,7 +107,8 @@ reset(struct search *s, struct universe *u)
 		u->facts.at[i]->attached = false;
 }
 
-/* "Not: absent, or another"; of an optional pin "not: another"; both while `when` holds. */
+/* Returns a pin as a nogood: "not: absent, or another"; for an optional pin, "not: another"; both
+ * while `when` is true. */
 static struct nogood *
 pin_nogood(struct search *s, const struct solve_pin *pin, int index)
 {
@@ -155,7 +157,7 @@ take_pins(struct search *s, const struct solve_pin *pins, size_t npins, const bo
 	return conflict;
 }
 
-/* Facts that are new to this search; all of them, though one may be broken already. */
+/* Adds all facts that are new to this search, even after one that is violated. */
 static struct nogood *
 take_facts(struct search *s)
 {
@@ -193,7 +195,7 @@ go_on(struct search *s, unsigned x)
 		return take_facts(s);
 	}
 	search_decide(s, x, value);
-	/* Facts that the decision completes: only one that cannot hold of a variable not there changes. */
+	/* Examines the facts that a decision completes. */
 	for (size_t i = 0; value < t->n && i < t->plain.n; i++)
 		ask(s, t->plain.at[i]);
 	return NULL;

@@ -1,4 +1,4 @@
-/* Sets, and the provider's answers: variables, their numbers of candidates, facts. */
+/* Sets, and the provider's answers: variables, their numbers of candidates, and facts. */
 #include "internal.h"
 
 #include <string.h>
@@ -66,7 +66,7 @@ universe_meet(struct universe *u, unsigned variable)
 	return t;
 }
 
-/* Returns the values that a term means. */
+/* Returns the set of values for which a term is true. */
 static const solve_word *
 values(struct universe *u, const struct variable *t, const struct solve_term *term)
 {
@@ -79,7 +79,7 @@ values(struct universe *u, const struct variable *t, const struct solve_term *te
 	return out;
 }
 
-/* Two terms of one variable are both true for values in both. */
+/* Two terms of one variable become the intersection of their values. */
 static void
 also(struct universe *u, struct nogood *g, unsigned variable, const solve_word *bad)
 {

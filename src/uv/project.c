@@ -4,10 +4,10 @@
  *     [project]
  *     dependencies = ["torch==2.13.0", ...]
  *     [tool.uv]
- *     no-build = true                      sdists are not built ...
- *     no-binary-package = ["mamba-ssm"] ... but for those that are named; of an extension, which
- *     has [[tool.uv.dependency-metadata]] metadata here, nothing is built, and its setup.py never
- *     runs exclude-dependencies extensions from elsewhere [[tool.uv.index]] explicit: serves only
+ *     no-build = true sdists are not built ... no-binary-package = ["mamba-ssm"] ... except those
+ *     in this list; an extension, which has [[tool.uv.dependency-metadata]] metadata here, is not
+ *     built, and its setup.py never runs exclude-dependencies extensions from other sources
+ *     [[tool.uv.index]] explicit: serves only
  *     the packages of [tool.uv.sources]
  *
  * source: docs.astral.sh/uv/reference/settings; tried with uv 0.13.8
@@ -33,7 +33,7 @@ put_list(struct buf *b, const char *key, const struct names *all)
 	buf_puts(b, "]\n");
 }
 
-/* Returns the name that a requirement begins with, normalised. */
+/* Returns the normalised name at the start of a requirement. */
 static const char *
 key_of(struct arena *a, const char *requirement)
 {
@@ -50,7 +50,7 @@ keys_of(struct arena *a, const struct names *requirements)
 	return keys;
 }
 
-/* Writes the indexes that serve only some packages, and these packages. */
+/* Writes the indexes for only some packages, and these packages. */
 static void
 put_indexes(struct uv_run *u, struct buf *b)
 {
@@ -119,7 +119,7 @@ uv_write_project(struct uv_run *u)
 			NULL);
 }
 
-/* Variables of uv that would change a lock, which only the recipe may do. */
+/* Variables of uv that would change a lock, which only the recipe may change. */
 static const char *const removed[] = {
 	"UV_INDEX",         "UV_EXTRA_INDEX_URL",
 	"UV_FIND_LINKS",    "UV_CONSTRAINT",
@@ -134,7 +134,7 @@ static const char *const removed[] = {
 	"UV_SYSTEM_PYTHON", "VIRTUAL_ENV",
 };
 
-/* Returns the default index: that of the recipe, else of uv's configuration, else of pip's. */
+/* Returns the default index: that of the recipe, of uv's configuration, or of pip's. */
 static const char *
 default_index(struct uv_run *u)
 {
@@ -181,8 +181,9 @@ words_of(struct uv_run *u, bool reasons, bool offline)
 		    "--format requirements.txt --annotation-style line --emit-index-annotation "
 		    "--constraints " UV_PINS " --output-file " UV_REASONS);
 		add(u, &argv, offline ? "--offline" : "");
-		/* Nothing is built here, so that any Python does.  uv would look for that of the
-		 * image, and start each Python of PATH: seconds where these are shims of pyenv. */
+		/* Any Python is good, because nothing is built. Otherwise, uv would search for the
+		 * image's Python and start each Python in PATH, which takes seconds for shims of
+		 * pyenv. */
 		add_option(u, &argv, "--python", offline ? proc_which(u->a, "python3") : NULL);
 		list_push(u->a, &argv, NULL);
 		return argv;

@@ -1,5 +1,6 @@
 /*
- * Reads the output of uv: a lock of PEP 751, and the reasons as comments of a requirements file:
+ * Reads the output of uv: a lock of PEP 751, and the reasons in the comments of a requirements
+ * file:
  *
  *     numpy==1.26.4             # via torchvision, the-stack (pyproject.toml)
  *         # from https://index.example/simple
@@ -58,7 +59,7 @@ uv_read_lock(struct uv_run *u, struct uv_answer *answer)
 			NULL);
 }
 
-/* Adds the steps whose requirements name the package: those of the stack itself. */
+/* Adds the steps whose requirements contain the package. */
 static void
 add_roots(struct uv_run *u, struct lock_package *p)
 {
@@ -67,7 +68,7 @@ add_roots(struct uv_run *u, struct lock_package *p)
 			names_once(u->a, &p->roots, u->q->wants.at[i].root);
 }
 
-/* "torchvision, the-stack (pyproject.toml)" */
+/* Reads "torchvision, the-stack (pyproject.toml)". */
 static void
 read_via(struct uv_run *u, struct lock_package *p, const char *via)
 {

@@ -1,4 +1,4 @@
-/* uv as a child process: where it is, and how it fails. */
+/* Runs uv as a child process: finds it and reports its failures. */
 #include "uv.h"
 
 #include <stdlib.h>
@@ -111,7 +111,7 @@ index_failure(struct uv_run *u, const char *text, const char *hint)
 	return UV_FAILED;
 }
 
-/* Makes one line of text that uv wrapped, without the prefix. */
+/* Joins text that uv wrapped to one line, without the prefix. */
 static const char *
 one_line(struct arena *a, const char *text, size_t n)
 {
@@ -187,7 +187,7 @@ resolve_in(struct uv_run *u, struct uv_answer *answer)
 		return failure(u, &r, answer);
 	if (!uv_read_lock(u, answer))
 		return UV_FAILED;
-	/* Everything is in uv's cache, unless it uses none; and python3 works, if there is one. */
+	/* Tries offline first: everything is in uv's cache, unless that is disabled. */
 	if (!uv_compile(u, true, true, &r) && !uv_compile(u, true, false, &r))
 		return failure(u, &r, answer);
 	return uv_read_reasons(u, answer) ? UV_DONE : UV_FAILED;

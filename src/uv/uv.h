@@ -9,7 +9,7 @@
  */
 
 enum { UV_TIMEOUT_S = 600 };
-#define UV_OLDEST "0.13.0" /* the oldest series that the tests run with */
+#define UV_OLDEST "0.13.0" /* the oldest series that the tests use */
 
 /* The name of the stack in uv's explanations. */
 #define UV_STACK "the-stack"
@@ -19,7 +19,7 @@ struct uv {
 };
 
 /*
- * uv_find -- the uv that $UV names, or the one in PATH.
+ * uv_find -- finds the uv in $UV, or in PATH.
  *
  *   errors  SB1005: there is none, it is older than UV_OLDEST, or it does not start; false
  *   memory  lives in a
@@ -28,9 +28,9 @@ bool uv_find(struct arena *a, struct diags *ds, struct uv *out);
 
 struct uv_how {
 	const struct uv *uv;
-	const struct source *preferences; /* a lock whose compatible versions are kept; or NULL */
-	bool upgrade;                     /* keep none of them, */
-	struct names upgraded;            /* or none of these packages */
+	const struct source *preferences; /* a lock with preferred versions; or NULL */
+	bool upgrade;                     /* do not prefer any of them, */
+	struct names upgraded;            /* or not those of these packages */
 	struct names builds;              /* packages whose sdist may be built for its metadata */
 	struct names secrets;             /* netrc texts: credentials of the indexes */
 	double timeout_s;
@@ -39,22 +39,22 @@ struct uv_how {
 enum uv_end {
 	UV_DONE,
 	UV_CONFLICT, /* no compatible versions: `explanation` has the reason */
-	UV_FAILED    /* with a diagnostic */
+	UV_FAILED    /* after a diagnostic */
 };
 
 struct uv_answer {
 	struct lock_packages packages; /* sorted by name, with roots and required_by */
-	struct lock_packages sdists;   /* of q->sdists */
-	const char *explanation;       /* of UV_CONFLICT: sentences */
-	const char *hint;              /* what uv suggests; or NULL */
+	struct lock_packages sdists;   /* packages of q->sdists */
+	const char *explanation;       /* for UV_CONFLICT: sentences */
+	const char *hint;              /* uv's suggestion; or NULL */
 };
 
 /*
- * uv_resolve -- the packages that a request needs.
+ * uv_resolve -- resolves the packages that a request needs.
  *
  *   out     *answer
- *   errors  SB1006 (uv failed, was killed, ran out of time, or printed something else than a lock),
- *           SB1007 (an index cannot be read)
+ *   errors  SB1006 (uv failed, was killed, ran out of time, or its output is not a lock), SB1007
+ *           (an index cannot be read)
  *   memory  lives in a
  */
 enum uv_end uv_resolve(struct arena *a, struct diags *ds, const struct lock_request *q,

@@ -27,9 +27,9 @@ static const char *const files[] = {
 };
 
 /*
- * The first line has the expected values, the rest is the program.  The working directory is not
- * part of the environment, so the empty entry of sys.path is removed.  A child process gets the
- * compiled program.
+ * The first line of the input has the expected values, and the rest is the program. It removes the
+ * empty entry of sys.path, because the working directory is not part of the environment. Child
+ * processes get the compiled program.
  */
 #define BOOT_PATH \
 	"import sys,marshal;sys.path[:]=[p for p in sys.path if p];b=sys.stdin.buffer;" \

@@ -4,7 +4,7 @@
 
 #include "base/str.h"
 
-/* A proof's meaning, and how a terminal shows it. */
+/* Evaluates a proof, and prints its table. */
 
 const char *const proof_result_words[] = { "passed", "failed", "not run" };
 const char *const proof_level_words[] = { "none", "import", "compile", "gpu" };
@@ -26,11 +26,11 @@ static const struct {
 	{ "run", PROOF_GPU, E_GPU_RUN },
 	{ "numbers", PROOF_GPU, E_NUMBERS },
 	{ "evidence", PROOF_GPU, E_EVIDENCE },
-	{ "", PROOF_IMPORT, E_PROBE }, /* of any other id */
+	{ "", PROOF_IMPORT, E_PROBE }, /* any other id */
 };
 enum { KINDS = sizeof(kinds) / sizeof(*kinds) - 1 };
 
-/* Returns the row of "numbers/mamba". */
+/* Returns the row of a check such as "numbers/mamba". */
 static size_t
 kind_of(const char *id)
 {
@@ -136,7 +136,7 @@ proof_result_parse(const char *word, enum proof_result *out)
 	return false;
 }
 
-/* Returns the worst result of a level's checks; a failure is worse than `not run`. */
+/* Returns the worst result of a level's checks; a failure counts more than `not run`. */
 static enum proof_result
 level_result(const struct proof *p, enum proof_level level, bool *any)
 {
@@ -205,7 +205,7 @@ row(struct buf *out, const struct proof *p, const struct proof_check *c, size_t 
 	struct buf wrapped = BUF(out->a);
 
 	buf_printf(out, " %-*s  ", (int)width, c->id);
-	/* Only the first line reports that there is no GPU. */
+	/* Only the first line reports a missing GPU. */
 	if (c->result == PROOF_NOT_RUN && c->why &&
 	    (!*what || !p->no_gpu || strcmp(c->why, p->no_gpu)))
 		what = *what ? arena_printf(out->a, "%s: %s", what, c->why) : c->why;

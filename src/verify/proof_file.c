@@ -6,8 +6,8 @@
 #include "verify.h"
 
 /*
- * A proof as files: proof.json for machines (docs/proof.schema.json), which publish reads again as far
- * as its meaning goes; junit.xml for CI.
+ * Writes a proof as files: proof.json for programs (docs/proof.schema.json), of which `publish`
+ * reads the results; junit.xml for CI.
  */
 
 void
@@ -32,7 +32,7 @@ proof_json(const struct proof *p, struct buf *out)
 
 		json_put(&j, "{'id': %s, 'result': %s, 'why': %s, 'what': %s, 'seconds': %f", c->id,
 			 proof_result_words[c->result], c->why, c->what, c->seconds);
-		/* The figures are already JSON on one line, and are copied unchanged. */
+		/* The figures are already JSON on one line. */
 		json_raw(&j, "figures", c->figures);
 		json_end(&j);
 	}
@@ -45,9 +45,9 @@ proof_json(const struct proof *p, struct buf *out)
 	buf_putc(out, '\n');
 }
 
-/* --- JUnit, as Jenkins reads it --- */
+/* --- JUnit, for Jenkins --- */
 
-/* Adds characters that XML 1.0 has; those that mean something are written otherwise. */
+/* Adds a text with only valid characters of XML 1.0, and escapes special ones. */
 static void
 escape(struct buf *out, const char *s)
 {
@@ -112,7 +112,7 @@ proof_junit(const struct proof *p, struct buf *out)
 	buf_puts(out, "  </testsuite>\n</testsuites>\n");
 }
 
-/* --- read again --- */
+/* --- reading --- */
 
 bool
 proof_read(struct arena *a, const struct plan *p, const char *text, size_t n, struct proof *out)

@@ -12,8 +12,8 @@
  *               "problems": [{"text", "subject", "help"}]}
  *     TOKEN SP {"end": true}
  *
- * `checks` is read only of an image that brings its own plan: otherwise the plan on this host lists
- * the expected checks. Texts come from the image, so they are cut and made inert.
+ * `checks` is read only for an image with its own plan; otherwise, the plan on this host lists the
+ * expected checks. Texts come from the image, so they are truncated and made safe.
  */
 enum { CHECKS_MAX = 100, TEXT_BYTES = 2000 };
 
@@ -53,7 +53,7 @@ figures_of(struct probe_session *t, const json_t *map)
 	return text ? text : "{}";
 }
 
-/* --- where in the recipe --- */
+/* --- places in the recipe --- */
 
 static struct span
 place_of(const struct plan *p, const char *subject)

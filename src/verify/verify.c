@@ -68,8 +68,8 @@ token_new(struct arena *a)
 }
 
 /*
- * Starts Python as in an activated environment: its programs are first in PATH; uses its launcher,
- * if any.
+ * Starts Python as in an activated environment, with its programs first in PATH, and with its
+ * launcher, if any.
  */
 static struct engine_command
 venv_command(struct arena *a, const char *dir)
@@ -136,7 +136,8 @@ on_tick(void *ctx, double now_s)
 	((struct probe_session *)ctx)->now_s = now_s;
 }
 
-/* Returns a line of its output for people: the first one with an error, or the last. */
+/* Returns a line of the probe's output for the message: the first one with an error, or the last
+ * one. */
 static const char *
 error_line(struct arena *a, const struct proc_result *r)
 {
@@ -158,7 +159,7 @@ error_line(struct arena *a, const struct proc_result *r)
 	return mask_credentials(a, buf_text(&b));
 }
 
-/* "it was ended by signal 9 (a limit of memory?)" */
+/* Returns "it was ended by signal 9 (a limit of memory?)". */
 static const char *
 how_it_ended(struct arena *a, const struct proc_result *r, double limit_s)
 {
@@ -175,14 +176,14 @@ how_it_ended(struct arena *a, const struct proc_result *r, double limit_s)
 			    words);
 }
 
-/* Returns whether the engine has the image, as far as it can tell. */
+/* Returns whether the engine has the image, or true if that is unknown. */
 static bool
 has_image(const struct probe_session *t, const struct verify_options *o)
 {
 	return !o->image || !o->engine->inspect || t->proof->image_digest;
 }
 
-/* Reports an image that the engine neither has nor could pull, for `words`; false. */
+/* Reports an image that the engine does not have and could not pull, for `words`; returns false. */
 static bool
 no_image(struct probe_session *t, const struct verify_options *o, const char *words)
 {
@@ -249,7 +250,7 @@ conclude(struct probe_session *t, const struct verify_options *o, const struct p
 		      arena_printf(t->a, "the probe ended before this check, in %s", t->current) :
 	      t->ended ? "the probe gave no result for this check" :
 			 "the probe ended before this check";
-	/* The check that ran when it ended has failed. */
+	/* The check that was running at the end has failed. */
 	if (!t->ended)
 		probe_fail(t, true, how_it_ended(t->a, r, limit_s),
 			   r->timed_out ? "allow more time: --timeout S" : NULL);
@@ -323,7 +324,7 @@ verify_stack(struct arena *a, struct diags *ds, const struct plan *p,
 		c.cwd = "/";
 	engine_spec(a, &c, &spec);
 	proc_run(a, &spec, &r);
-	/* A container ends with all of its processes. */
+	/* Only for an environment: a container ends with all of its processes. */
 	if (o->venv)
 		proc_end_descendants(a);
 	good = conclude(&t, o, &r, limit_s);

@@ -20,8 +20,8 @@ struct proof_check {
 	 * "numbers/mamba", "evidence" */
 	const char *id;
 	enum proof_result result;
-	const char *why;     /* of a failure, or of a check that did not run; or NULL */
-	const char *what;    /* the table's middle column: the tested objects, in a line */
+	const char *why;     /* reason of a failure, or of a check that did not run; or NULL */
+	const char *what;    /* the table's middle column: the tested objects, on one line */
 	const char *figures; /* a JSON object on one line */
 	double seconds;
 };
@@ -29,9 +29,9 @@ struct proof_checks LIST(struct proof_check);
 
 struct proof {
 	const char *stack, *image, *image_digest, *recipe_digest, *engine;
-	const char *lock_digest; /* of the lock's file; NULL: no lock was used */
-	const char *recipe;      /* as named on the command line; NULL: an image without a recipe */
-	const char *venv;        /* the directory instead of an image; or NULL */
+	const char *lock_digest; /* digest of the lock file; NULL: no lock */
+	const char *recipe;      /* path on the command line; NULL: an image without a recipe */
+	const char *venv;        /* the directory, instead of an image; or NULL */
 	const char *python;      /* "3.11.2" */
 	const char *driver, *driver_cuda, *gpu; /* or NULL */
 	const char *no_gpu;                     /* why nothing could run on a GPU; or NULL */
@@ -43,10 +43,10 @@ struct proof {
 struct verify_options {
 	const struct engine *engine; /* NULL: venv */
 	const struct engine_state *state;
-	const char *image; /* or */
+	const char *image; /* either an image or */
 	const char *venv;  /* a directory with bin/python */
 	const char *recipe_path;
-	double timeout_s; /* of all probes together; 0: 1800 */
+	double timeout_s; /* time limit of all probes together; 0: 1800 */
 };
 
 /*
@@ -64,8 +64,8 @@ const struct proof *verify_stack(struct arena *a, struct diags *ds, const struct
 /* Returns true for a usable virtual environment.  errors SB0600 with the reason, false */
 bool verify_venv(struct arena *a, struct diags *ds, const char *dir);
 
-/* what: recipe or image, as a command names it; path: of proof.json; app: of a Modal app that can
- * run it, or NULL */
+/* Prints the table. what: recipe or image in a command; path: of proof.json; app: a Modal app that
+ * can run the checks, or NULL */
 void proof_table(const struct proof *p, const char *what, const char *path, const char *app,
 		 struct buf *out);
 void proof_json(const struct proof *p, struct buf *out); /* docs/proof.schema.json */
@@ -80,26 +80,26 @@ void proof_junit(const struct proof *p, struct buf *out);
 bool proof_read(struct arena *a, const struct plan *p, const char *text, size_t n,
 		struct proof *out);
 
-/* Returns the ids of the checks that apply to a plan, in their order; of NULL (an image brings its plan)
- * those that apply to every stack. */
+/* Returns the ids of the checks that apply to a plan, in their order; for NULL (an image contains
+ * its plan), those that apply to every stack. */
 struct names proof_expected(struct arena *a, const struct plan *p);
 /* Returns the check of that id; NULL: the proof has none. */
 const struct proof_check *proof_check_of(const struct proof *p, const char *id);
-/* Adds missing checks as not run, with that reason, and sets the overall result: a failure, which
- * stays if it is set already, is worse than `not run`. */
+/* Adds missing checks as not run, with that reason, and sets the overall result, unless it is
+ * already a failure; a failure counts more than `not run`. */
 void proof_complete(struct arena *a, struct proof *p, const struct names *expected,
 		    const char *why);
-/* "passed", "failed", "not run"; false, and failed: another word. */
+/* Parses "passed", "failed" or "not run"; another word returns false and means failed. */
 bool proof_result_parse(const char *word, enum proof_result *out);
 
-/* Returns the level up to which everything passed. */
+/* Returns the highest level up to which all checks passed. */
 enum proof_level proof_proven(const struct proof *p);
 extern const char *const proof_result_words[]; /* "passed", "failed", "not run" */
 extern const char *const proof_level_words[];  /* "none", "import", "compile", "gpu" */
 
-/* 0 everything ran and passed; 1 a failure; 3 nothing failed but some could not run.  With
- * `require`: 0 if all up to that level passed and nothing failed; 3: a required check could not
- * run, or the stack has nothing to run on the required GPU. */
+/* Returns the exit status: 0, all checks passed; 1, a failure; 3, no failure, but some checks could
+ * not run. With `require`: 0 if all checks up to that level passed and nothing failed; 3 if a
+ * required check could not run, or the stack has nothing to run on the required GPU. */
 int proof_status(const struct proof *p, enum proof_level require);
 
 #endif

@@ -14,7 +14,7 @@
 #include "base/fs.h"
 #include "watch.h"
 
-/* Signals that are sent on to the command. */
+/* Signals to pass on to the command. */
 static const int passed[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,  SIGUSR1,
 			      SIGUSR2, SIGALRM, SIGTSTP, SIGWINCH, SIGCONT };
 
@@ -25,8 +25,8 @@ struct job {
 	struct job_end *end;
 	pid_t pid;
 	bool own_group;
-	bool has_terminal; /* its group is the terminal's foreground group when we are in front */
-	int pipes[2];      /* read ends with tee, else -1 */
+	bool has_terminal; /* its group gets the terminal when this job is in the foreground */
+	int pipes[2];      /* read ends with tee, otherwise -1 */
 	bool reaped;
 	double start_s, tick_s;
 	char *chunk;
@@ -47,7 +47,7 @@ take_terminal(pid_t group)
 		tcsetpgrp(0, group);
 }
 
-/* Becomes the command, in the new process. Reports errno through `report`. */
+/* Starts the command in the new process; reports errno through `report`. */
 static _Noreturn void
 become(const struct job *j, const int out[2], int report, const sigset_t *mask)
 {
@@ -56,7 +56,7 @@ become(const struct job *j, const int out[2], int report, const sigset_t *mask)
 	if (j->own_group)
 		setpgid(0, 0);
 	if (j->has_terminal)
-		take_terminal(getpid()); /* SIGTTOU is ignored still */
+		take_terminal(getpid()); /* SIGTTOU is still ignored */
 	signal(SIGTTOU, SIG_DFL);
 	signal(SIGPIPE, SIG_DFL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
@@ -99,7 +99,7 @@ start(struct job *j, const sigset_t *mask)
 	if (j->pid == 0)
 		become(j, out, report[1], mask);
 	error = j->pid < 0 ? errno : 0;
-	/* Both sides do it: neither must wait for the other. */
+	/* Parent and child both call it, so that neither has to wait. */
 	if (!error && j->own_group)
 		setpgid(j->pid, j->pid);
 	close(report[1]);
@@ -123,12 +123,13 @@ pass(const struct job *j, int number, bool by_kernel)
 		return;
 	if (number == SIGCONT && j->has_terminal && tcgetpgrp(0) == getpgrp())
 		take_terminal(j->pid);
-	/* In a shared group, the terminal's own signals reach the command without us. */
+	/* In a shared group, the command also gets the terminal's signals directly. */
 	if (j->own_group || !by_kernel)
 		kill(j->own_group ? -j->pid : j->pid, number);
 }
 
-/* Stops this process too, if there is a terminal: the shell then takes over until it continues us. */
+/* Also stops this process if there is a terminal: the shell takes over until it continues this
+ * process. */
 static void
 stop_with(const struct job *j)
 {
@@ -148,7 +149,7 @@ reap(struct job *j, double now)
 
 	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
 		if (pid != j->pid)
-			continue; /* an orphan of it */
+			continue; /* an orphan of the command */
 		if (WIFSTOPPED(status)) {
 			stop_with(j);
 			continue;
@@ -160,7 +161,8 @@ reap(struct job *j, double now)
 	}
 }
 
-/* Passes output on; false: there is no more now. If our reader has gone, the command gets SIGPIPE. */
+/* Passes output on; false: there is no more at the moment. If the reader has exited, the command
+ * gets SIGPIPE. */
 static bool
 pump(struct job *j, int i)
 {
@@ -216,7 +218,7 @@ loop(struct job *j, int signals)
 	for (int i = 0; i < 2; i++)
 		if (j->pipes[i] >= 0) {
 			for (int k = 0; k < LAST_CHUNKS && pump(j, i); k++)
-				; /* a process that continues may write forever */
+				; /* a process that continues may write without end */
 			if (j->pipes[i] >= 0)
 				close(j->pipes[i]);
 		}
@@ -238,7 +240,7 @@ job_run(struct arena *a, const struct job_spec *spec, struct job_end *end)
 	sigprocmask(SIG_BLOCK, &held, &was);
 	signals = signalfd(-1, &held, SFD_NONBLOCK | SFD_CLOEXEC);
 	signal(SIGTTOU, SIG_IGN);
-	signal(SIGCHLD, SIG_DFL); /* if it is ignored, children have no exit status */
+	signal(SIGCHLD, SIG_DFL); /* children have no exit status if SIGCHLD is ignored */
 	j.chunk = arena_alloc(a, CHUNK, 1);
 	j.start_s = proc_clock_s();
 	end->error = signals < 0 ? errno : start(&j, &was);

@@ -5,9 +5,9 @@
 #include "watch.h"
 
 /*
- * Progress by counters in the output, as tqdm, Keras and most training loops print them: "12/1000",
- * "Epoch 3/40", "step 12 / 1000". A counter is known by its total. One that starts again is nested in
- * another one, and its end is not that of the run.
+ * Measures progress by counters in the output of tqdm, Keras and most training loops: "12/1000",
+ * "Epoch 3/40", "step 12 / 1000". Counters with the same total are the same. A counter that
+ * restarts is nested in another one, and its end is not that of the run.
  */
 
 enum { SERIES_MAX = 8, HELD_MAX = 64, VALUES_MIN = 3, TOTAL_MAX = 1000000000 };
@@ -24,7 +24,7 @@ struct pace {
 	const char *price;
 	struct series all[SERIES_MAX];
 	size_t n;
-	char held[2][HELD_MAX]; /* the start of a counter that the next bytes complete */
+	char held[2][HELD_MAX]; /* the start of a counter at the end of a read */
 	size_t held_n[2];
 	bool warned;
 };
@@ -61,7 +61,7 @@ count(struct pace *p, unsigned at, unsigned total, double now_s)
 	}
 }
 
-/* Reads a number of at most nine digits at p[*i]; false: there is none. */
+/* Reads a number of at most nine digits at p[*i]; false: no number. */
 static bool
 number(const char *p, size_t n, size_t *i, unsigned *value)
 {
@@ -103,7 +103,7 @@ pace_feed(struct pace *p, enum proc_stream from, const char *bytes, size_t n, do
 	char *held = p->held[from];
 	size_t *held_n = &p->held_n[from], take, end;
 
-	/* A counter may span two reads: it waits for the byte after it. */
+	/* Waits for the byte after a counter, which may span two reads. */
 	for (take = 0; *held_n && take < n && *held_n < HELD_MAX; take++) {
 		held[(*held_n)++] = bytes[take];
 		if (!is_digit(bytes[take]) && !strchr(" /", bytes[take]))
@@ -124,7 +124,8 @@ pace_feed(struct pace *p, enum proc_stream from, const char *bytes, size_t n, do
 	*held_n = n - end;
 }
 
-/* Returns the counter that ends last, and when, in seconds of the run; NULL: none has a pace yet. */
+/* Returns the counter that ends last, and its expected end in seconds of the run; NULL: no counter
+ * has a pace yet. */
 static const struct series *
 slowest(const struct pace *p, double *end_s)
 {
@@ -146,7 +147,7 @@ slowest(const struct pace *p, double *end_s)
 	return found;
 }
 
-/* "25.1 h", "12 min", "40 s" */
+/* Returns "25.1 h", "12 min", "40 s". */
 static const char *
 duration(struct arena *a, double s)
 {

@@ -6,7 +6,7 @@
 #include "base/str.h"
 #include "watch.h"
 
-/* Returns the Python of a script, by its first line: "#!/venv/bin/python", "#!/usr/bin/env python3". */
+/* Returns the Python in a script's first line: "#!/venv/bin/python", "#!/usr/bin/env python3". */
 static const char *
 script_python(struct arena *a, const char *file)
 {
@@ -22,7 +22,8 @@ script_python(struct arena *a, const char *file)
 	return NULL;
 }
 
-/* Returns the Python of a command: its first word, that of its script, or the first one in PATH. */
+/* Returns the Python of a command: its first word, the Python of its script, or the first one in
+ * PATH. */
 static const char *
 python_of(struct arena *a, const char *const *argv)
 {

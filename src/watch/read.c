@@ -4,7 +4,7 @@
 #include "fetch/fetch.h"
 #include "internal.h"
 
-/* The figures of a run, read again. The file may come from anyone: each number gets a limit. */
+/* Reads the record of a run. The file is not trusted, so each number has a limit. */
 
 enum { GPUS_MAX = 64, NOTES_MAX = 100 };
 

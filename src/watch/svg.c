@@ -3,7 +3,7 @@
 #include "base/diag.h"
 #include "internal.h"
 
-/* A picture of the run: for each GPU its utilisation as a line, and its memory as an area. */
+/* Writes a picture of the run: the utilisation of each GPU as a line, and its memory as an area. */
 
 enum { WIDTH = 800, LEFT = 60, RIGHT = 20, TOP = 70, PLOT = 120, GAP = 60 };
 
@@ -36,7 +36,7 @@ point(const struct use *u, double at_s, double value, struct use_box box, struct
 							    value)));
 }
 
-/* Returns the memory that is the top of the plot, in MiB. */
+/* Returns the memory at the top of the plot, in MiB. */
 static double
 most_mib(const struct use_gpu *g)
 {
@@ -100,7 +100,7 @@ use_svg(struct arena *a, const struct use *u, struct buf *out)
 	buf_puts(out, "</title>\n" USE_METADATA);
 	use_json(u, &json);
 	for (const char *p = buf_text(&json); *p; p++)
-		/* Inside a text of JSON, these can be written as its own escapes. */
+		/* In a JSON text, JSON escapes can replace these characters. */
 		if (*p == '<' || *p == '&' || *p == '>')
 			buf_printf(out, "\\u%04x", (unsigned)*p);
 		else

@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "internal.h"
 
-/* Reads a file of /proc, which has no size; NULL: it cannot be read. */
+/* Reads a file of /proc, whose size is unknown; NULL: it cannot be read. */
 static const char *
 proc_text(struct arena *a, int pid, const char *name, size_t max, size_t *n)
 {
@@ -24,7 +24,8 @@ proc_text(struct arena *a, int pid, const char *name, size_t max, size_t *n)
 	return fd < 0 || got < 0 ? NULL : buf_text(&b);
 }
 
-/* Returns the parent of a process; -1: there is none. The name in the file may hold anything. */
+/* Returns the parent of a process; -1: there is none. The name in the file may contain any
+ * character. */
 static int
 parent_of(int pid)
 {
@@ -81,7 +82,7 @@ pids_foreign(struct arena *a)
 }
 
 /*
- * CUDA takes the numbers up to the first one that names no GPU.
+ * CUDA uses the numbers up to the first invalid one.
  * Source: CUDA C++ Programming Guide, CUDA Environment Variables.
  */
 bool
@@ -111,7 +112,7 @@ look_at_environment(struct arena *a, struct evidence *e, int pid, size_t gpus)
 		}
 }
 
-/* Returns the version that torch/version.py names: __version__ = '2.8.0+cpu' */
+/* Returns the version in torch/version.py: __version__ = '2.8.0+cpu' */
 static const char *
 torch_version(struct arena *a, const char *torch)
 {
@@ -164,7 +165,7 @@ evidence_take(struct arena *a, struct evidence *e, size_t gpus)
 		if (!seen.cuda_torch && !seen.cpu_torch)
 			look_at_maps(scratch, &seen, all.at[i]);
 	}
-	/* Kept beyond the scratch memory, once. */
+	/* Copies the text once, because the scratch memory is freed. */
 	if (!e->hidden && seen.hidden)
 		seen.hidden = arena_strdup(a, seen.hidden);
 	if (!e->cpu_torch && seen.cpu_torch) {

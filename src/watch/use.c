@@ -6,8 +6,8 @@
 
 /*
  * Records which process used which GPU, and how much. The processes of the command are those below
- * this one, and those were it whose PID was once seen there. Where PIDs are useless (a container,
- * WSL), the use of a GPU that was idle before is the command's, by time.
+ * this one, and those whose PID was there before. If PIDs are useless (a container, WSL), the use
+ * of a GPU that was idle before counts as the command's.
  */
 
 enum { PROCESSES_MAX = 4096 };
@@ -22,12 +22,12 @@ enum { PROCESSES_MAX = 4096 };
 struct seen {
 	bool base_busy; /* it worked before the command started */
 	bool others_busy;
-	bool by_process, listed, blind; /* blind: an unidentified process used it */
+	bool by_process, listed, blind; /* blind: an unidentified process used the GPU */
 	int blind_peak, device_peak, own_peak;
-	double busy_sum, busy_s; /* per cent x seconds, seconds */
+	double busy_sum, busy_s; /* in per cent x seconds; in seconds */
 	double mem_sum, mem_s;
 	size_t base_mem_mib, mem_peak_mib;
-	double point_s; /* width of a point of the plot */
+	double point_s; /* width of a point in the plot */
 };
 
 struct known {
@@ -58,7 +58,7 @@ cpu_now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Returns whose process it is; an answer is kept for when the process has ended. */
+/* Returns the owner of a process; keeps the result for after its end. */
 static enum whose
 whose(struct watch *w, int pid)
 {
@@ -104,7 +104,7 @@ add_other(struct watch *w, struct use_gpu *g, int pid)
 			   arena_printf(w->a, "%s (PID %d)", process_name(w->a, pid), pid));
 }
 
-/* Adds a point to the plot; when the plot is full, each two points become one. */
+/* Adds a point to the plot; if the plot is full, two points become one. */
 static void
 add_point(struct watch *w, struct use_gpu *g, struct seen *s, struct use_point p)
 {
@@ -134,7 +134,7 @@ add_point(struct watch *w, struct use_gpu *g, struct seen *s, struct use_point p
 	list_push(w->a, &g->points, p);
 }
 
-/* Adds one sample of one GPU: the command's part, and that of others. */
+/* Adds a sample of a GPU: the command's part and that of others. */
 static void
 add_sample(struct watch *w, size_t i, double now_s)
 {
@@ -166,7 +166,7 @@ add_sample(struct watch *w, size_t i, double now_s)
 			add_other(w, g, u->pid);
 		}
 	}
-	/* If the driver names no process, the GPU's own figure counts. */
+	/* If the driver reports no process, the GPU's total counts. */
 	if (!now->by_process || (!own && !theirs))
 		busy = now->busy;
 	if (!mem && now->mem_mib > s->base_mem_mib && !g->others.n)
@@ -180,7 +180,7 @@ add_sample(struct watch *w, size_t i, double now_s)
 	add_point(w, g, s, (struct use_point){ w->last_s, now_s, busy, (double)mem });
 }
 
-/* Notes which processes are on the GPUs before the command starts, and whether they work. */
+/* Records the processes on the GPUs before the command starts, and whether they use them. */
 static void
 add_base(struct watch *w)
 {
@@ -278,7 +278,7 @@ watch_tick(struct watch *w, double now_s)
 	w->ticks++;
 	if (w->sampler)
 		sample(w, now_s);
-	/* A look at all processes costs more than a sample: it comes ever more rarely. */
+	/* Examines all processes less and less often, because that takes longer than a sample. */
 	if (!(w->ticks & (w->ticks - 1)))
 		evidence_take(w->a, &w->evidence, w->use->gpus.n);
 	cost = (cpu_now() - before) / COST_MAX;
@@ -310,7 +310,7 @@ judge_gpu(struct watch *w, size_t i)
 		g->verdict = alone ? VERDICT_USED : VERDICT_UNKNOWN;
 		g->by_time = alone;
 	} else if (s->listed && !s->by_process && s->device_peak != 0) {
-		g->verdict = VERDICT_UNKNOWN; /* other processes used it too, or MIG hides both */
+		g->verdict = VERDICT_UNKNOWN; /* other processes also used it, or MIG hides both */
 	} else if (s->others_busy && w->foreign && !s->listed) {
 		g->verdict = VERDICT_UNKNOWN;
 	}
@@ -327,7 +327,7 @@ idle_process(const struct use *u, const struct use_gpu **on)
 	return NULL;
 }
 
-/* Returns the first reason for an unused GPU that the evidence shows. */
+/* Returns the first reason in the evidence for an unused GPU. */
 static const char *
 why_unused(struct watch *w)
 {
@@ -416,7 +416,7 @@ watch_end(struct watch *w, const struct job_end *end, const char *const *argv)
 		list_push(w->a, &words, argv[i]);
 	u->command = names_join(w->a, &words, " ");
 	u->end = *end;
-	/* The command's own PID counts as its own, although it has gone. */
+	/* The command's PID counts as its own even after its end. */
 	list_push(w->a, &w->known, (struct known){ end->pid, OURS });
 	w->ticks++;
 	if (w->sampler)

@@ -12,20 +12,20 @@ struct job_spec {
 	const char *const *argv; /* ends with NULL */
 	const char *const *env;  /* "NAME=value" sets; ends with NULL; or NULL */
 	bool tee; /* standard output and error pass through this process, unchanged */
-	/* With tee: bytes as they come; now_s counts from the start. */
+	/* With tee: gets bytes as they arrive; now_s counts from the start. */
 	void (*output)(void *ctx, enum proc_stream from, const char *bytes, size_t n, double now_s);
-	/* Called after at most the seconds that it returned. */
+	/* Called again within the returned number of seconds. */
 	double (*tick)(void *ctx, double now_s);
 	void *ctx;
 };
 
 struct job_end {
-	int error;  /* errno of the failed start; else 0 */
+	int error;  /* errno of the failed start; otherwise 0 */
 	int status; /* exit status; 128 + signal */
-	int signal; /* that ended it; 0: none */
+	int signal; /* signal that ended it; 0: none */
 	double seconds;
 	pid_t pid;
-	unsigned left; /* processes of it that continue */
+	unsigned left; /* number of its processes that continue */
 };
 
 /*
@@ -35,11 +35,11 @@ struct job_end {
  *   out     *end
  *   memory  lives in a
  *
- * The command has its own process group. If this process leads the foreground job of a terminal, the
- * command's group takes the terminal over; a stop of the command (Ctrl-Z) stops this process too, and
- * `fg` continues both. In a pipeline or a script on a terminal, the command stays in this process's
- * group. Signals that this process gets are sent to the command's group. Orphans become children of
- * this process; none is ended.
+ * The command has its own process group. If this process leads the foreground job of a terminal,
+ * the command's group takes the terminal over; a stop of the command (Ctrl-Z) stops this process
+ * too, and `fg` continues both. In a pipeline or a script on a terminal, the command stays in this
+ * process's group. Signals that this process gets are sent to the command's group. Orphans become
+ * children of this process, which does not end them.
  */
 void job_run(struct arena *a, const struct job_spec *spec, struct job_end *end);
 
@@ -50,7 +50,7 @@ enum verdict { VERDICT_UNKNOWN, VERDICT_UNUSED, VERDICT_USED };
 /* A span of time on one GPU: the plot has at most POINTS_MAX of them. */
 struct use_point {
 	double from_s, to_s;
-	double busy; /* per cent, mean; -1: unknown */
+	double busy; /* mean in per cent; -1: unknown */
 	double mem_mib;
 };
 
@@ -66,20 +66,20 @@ struct use_process {
 struct use_gpu {
 	const struct host_gpu *gpu;
 	enum verdict verdict;
-	bool by_time;        /* the use is the command's because there were no other processes */
+	bool by_time;        /* counts as the command's, because there were no other processes */
 	double busy_mean;    /* per cent of the run; -1: unknown */
 	int busy_peak;       /* -1: unknown */
-	double mem_mean_mib; /* of the command; if that is unknown, the increase since its start */
+	double mem_mean_mib; /* memory of the command, or the increase since its start */
 	size_t mem_peak_mib;
 	struct use_processes LIST(struct use_process) processes;
-	struct names present; /* processes that were there before: "python (PID 7), 900 MiB" */
-	struct names others;  /* processes of others that worked on it: "python (PID 7)" */
+	struct names present; /* earlier processes: "python (PID 7), 900 MiB" */
+	struct names others;  /* other processes that used it: "python (PID 7)" */
 	struct use_points LIST(struct use_point) points;
 };
 
 struct use {
 	enum verdict verdict;
-	const char *why;    /* of "not used" and "unknown"; else NULL */
+	const char *why;    /* reason for "not used" and "unknown"; otherwise NULL */
 	const char *source; /* "NVML"; NULL: none */
 	const char *command;
 	struct job_end end;
@@ -94,7 +94,7 @@ struct watch;
 /*
  * watch_new -- opens the source of samples and takes the first one, before the command starts.
  *
- *   memory  lives in a; bounded, however long the command runs
+ *   memory lives in a; its size does not depend on the run time
  */
 struct watch *watch_new(struct arena *a);
 /* Takes a sample and looks at the processes; returns the seconds until the next one is due. */
@@ -102,10 +102,10 @@ double watch_tick(struct watch *w, double now_s);
 /* Makes the verdict from the samples. */
 const struct use *watch_end(struct watch *w, const struct job_end *end, const char *const *argv);
 
-/* Writes the driver, the GPUs and who is on them before the command starts. */
+/* Writes the driver, the GPUs and their processes before the command starts. */
 void watch_block(const struct watch *w, struct buf *out);
 
-/* --- how it is shown --- */
+/* --- output --- */
 
 /* Writes the verdict as a screen; plot: with a line of bars for each GPU. */
 void use_text(struct arena *a, const struct use *u, bool plot, struct buf *out);
@@ -120,14 +120,14 @@ void use_svg(struct arena *a, const struct use *u, struct buf *out);
 /* Writes the memory (an area) and the utilisation (a line) of one GPU as SVG elements of the classes
  * `memory` and `busy`. */
 struct use_box {
-	int left, top, width, height; /* in the units of the picture */
+	int left, top, width, height; /* in units of the picture */
 };
 void use_plot(const struct use *u, const struct use_gpu *g, struct use_box box, struct buf *out);
 
 /*
- * use_read -- reads the output of use_json or use_svg, as far as use_text and use_plot show it.
+ * use_read -- reads the output of use_json or use_svg, for use_text and use_plot.
  *
- *   out     false: it is neither
+ *   out     false: the text is neither
  *   memory  lives in a
  */
 bool use_read(struct arena *a, const char *text, size_t n, struct use *out);
@@ -161,13 +161,13 @@ struct pace;
 /*
  * pace_new -- follows progress in a command's output: counters such as "12/1000".
  *
- *   in   limit_s: 0: none; usd_per_hour: 0: unknown; price: its GPUs, "2 x H100"
+ *   in   limit_s: 0: none; usd_per_hour: 0: unknown; price: GPUs in the price, "2 x H100"
  */
 struct pace *pace_new(struct arena *a, double limit_s, double usd_per_hour, const char *price);
 void pace_feed(struct pace *p, enum proc_stream from, const char *bytes, size_t n, double now_s);
-/* Returns the warning of SB0903, once, as soon as the pace is too slow; else NULL. */
+/* Returns the warning SB0903 once, as soon as the pace is too slow; otherwise NULL. */
 const char *pace_warning(struct pace *p, double now_s);
-/* Returns the cost of so many seconds as a sentence; NULL: the price is unknown. */
+/* Returns the cost of a number of seconds as a sentence; NULL: unknown price. */
 const char *pace_cost(const struct pace *p, double seconds);
 
 #endif
