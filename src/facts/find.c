@@ -115,7 +115,6 @@ find_extension(const struct facts *f, const char *name, const char *more, struct
 
 	if (!e)
 		return false;
-	x->extension = e;
 	x->title = arena_printf(f->a, "extension %s", e->name);
 	also(f, x, extension_file_of(f, e->name));
 	if (!more)

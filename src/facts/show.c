@@ -9,16 +9,17 @@
  *   torch 2.2.2
  *     built        2024-03-25
  *     python       3.8 3.9 3.10 3.11 3.12
- *     builds  cuda    cudnn     archs                            pypi
- *     cu118   11.8.0  8.7.0.84  3.7 5.0 6.0 7.0 7.5 8.0 8.6 9.0  [1]
- *     cu121   12.1    8.9.2.26  5.0 6.0 7.0 7.5 8.0 8.6 9.0      yes [2]
+ *
+ *     builds
+ *       cu118  cuda 11.8.0, cudnn 8.7.0.84, archs 3.7 5.0 6.0 7.0 7.5 8.0 8.6 9.0 [1]
+ *       cu121  cuda 12.1, cudnn 8.9.2.26, archs 5.0 6.0 7.0 7.5 8.0 8.6 9.0, pypi yes [2]
  *
  *   source: knowledge/torch.yaml:276
  *           PyPI: torch 2.2.2 METADATA, read 2026-11-20
  *   [1]     ...
  */
 
-enum { CELL_MAX = 50 }; /* bytes */
+enum { LIST_MAX = 50 }; /* bytes */
 
 static bool
 show_is_value(const char *key)
@@ -55,12 +56,17 @@ show_value(struct arena *a, const char *of, const struct claim *x)
 	if (fact_text(x))
 		return said(fact_text(x));
 	if (!fact_count(x))
-		return "none";
+		return fact_kind(x) == NODE_MAP ? "" : "none";
 	for (size_t i = 0; i < fact_count(x); i++) {
 		const char *key = fact_key(x, i), *text = fact_text(fact_at(x, i));
 
 		if (key && !show_is_value(key) && strcmp(of ? of : "", "when"))
 			continue;
+		if (!text && fact_kind(fact_at(x, i)) == NODE_LIST)
+			text = show_value(a, key, fact_at(x, i));
+		/* The length of a long list. */
+		if (text && text != fact_text(fact_at(x, i)) && strlen(text) > LIST_MAX)
+			text = arena_printf(a, "%zu", fact_count(fact_at(x, i)));
 		if (!text)
 			return NULL;
 		buf_printf(&b, "%s%s%s%s", b.n ? ", " : "", key ? key : "", key ? " " : "",
@@ -116,84 +122,13 @@ show_key_width(struct arena *a, const struct claim *map, const struct names *but
 	for (size_t i = 0; i < fact_count(map); i++) {
 		const char *key = fact_key(map, i);
 
-		if (key && show_is_value(key) && !names_have(but, key) &&
+		if (!key)
+			return 1; /* of the dash before an item */
+		if (show_is_value(key) && !names_have(but, key) &&
 		    show_value(a, key, fact_at(map, i)) && strlen(key) > width)
 			width = strlen(key);
 	}
 	return width;
-}
-
-/* Returns whether each entry is a map of values that fit on one line: it can be a row. */
-static bool
-is_table(struct arena *a, const struct claim *x)
-{
-	for (size_t i = 0; i < fact_count(x); i++) {
-		const struct claim *row = fact_at(x, i);
-
-		if (fact_text(row) || (fact_count(row) && !fact_key(row, 0)))
-			return false;
-		for (size_t k = 0; k < fact_count(row); k++)
-			if (show_is_value(fact_key(row, k)) &&
-			    !show_value(a, fact_key(row, k), fact_at(row, k)))
-				return false;
-	}
-	return fact_count(x) > 0;
-}
-
-/* Returns the text of a table cell: the length of a long list. */
-static const char *
-cell(struct arena *a, const char *of, const struct claim *x)
-{
-	const char *text = show_value(a, of, x);
-
-	return !fact_text(x) && strlen(text) > CELL_MAX ? arena_printf(a, "%zu", fact_count(x)) :
-							  text;
-}
-
-/* Writes a map of maps, or a list of them, under the name that it has. */
-static bool
-show_table(struct show *v, const struct claim *x, const char *name, unsigned indent)
-{
-	struct table table = { .heads = { name }, .columns = 1 };
-
-	for (size_t i = 0; i < fact_count(x); i++)
-		for (size_t k = 0; k < fact_count(fact_at(x, i)); k++)
-			if (show_is_value(fact_key(fact_at(x, i), k)))
-				table_column(&table, fact_key(fact_at(x, i), k));
-	for (size_t i = 0; i < fact_count(x); i++) {
-		const struct claim *row = fact_at(x, i);
-		const char **cells = table_row(v, &table);
-
-		cells[0] = fact_key(x, i);
-		for (size_t k = 0; k < fact_count(row); k++)
-			if (show_is_value(fact_key(row, k)))
-				cells[table_column(&table, fact_key(row, k))] =
-					cell(v->a, fact_key(row, k), fact_at(row, k));
-		cells[table.columns] = show_mark(v, row);
-	}
-	if (!table_fits(&table, indent))
-		return false;
-	table_print(v, &table, indent);
-	return true;
-}
-
-static void show_values(struct show *v, const struct claim *map, unsigned indent, size_t width,
-			const struct names *but, const char *mark);
-
-static void
-show_nested(struct show *v, const struct claim *x, const char *name, unsigned indent)
-{
-	buf_printf(v->out, "%*s%s\n", (int)indent, "", name);
-	for (size_t i = 0; i < fact_count(x); i++) {
-		const char *key = fact_key(x, i), *mark = show_mark(v, fact_at(x, i));
-
-		if (key && !show_is_value(key))
-			continue;
-		/* A source in this line is not repeated with each value. */
-		buf_printf(v->out, "%*s%s%s%s\n", (int)indent + 2, "", key ? key : "-",
-			   mark ? " " : "", mark ? mark : "");
-		show_values(v, fact_at(x, i), indent + 4, 0, &(struct names){ 0 }, NULL);
-	}
 }
 
 /* `mark` follows each value that has no source of its own. */
@@ -207,7 +142,8 @@ show_values(struct show *v, const struct claim *map, unsigned indent, size_t wid
 		width = show_key_width(v->a, map, but);
 	for (size_t i = 0; i < fact_count(map); i++) {
 		const struct claim *x = fact_at(map, i);
-		const char *key = fact_key(map, i), *text = show_value(v->a, key, x);
+		const char *key = fact_key(map, i) ? fact_key(map, i) : "-";
+		const char *text = show_value(v->a, key, x);
 
 		if (!show_is_value(key) || names_have(but, key))
 			continue;
@@ -220,10 +156,12 @@ show_values(struct show *v, const struct claim *map, unsigned indent, size_t wid
 	for (size_t i = 0; i < nested.n; i++) {
 		const struct claim *x = fact_at(map, nested.at[i]);
 		const char *key = fact_key(map, nested.at[i]);
+		const char *own = has_source(key, x) ? show_mark(v, x) : mark;
 
-		buf_putc(v->out, '\n');
-		if (!is_table(v->a, x) || !show_table(v, x, key, indent))
-			show_nested(v, x, key, indent);
+		/* A source in this line is not repeated with each value. */
+		buf_printf(v->out, "%s%*s%s%s%s\n", indent > 2 ? "" : "\n", (int)indent, "",
+			   key ? key : "-", own ? " " : "", own ? own : "");
+		show_values(v, x, indent + 2, 0, &(struct names){ 0 }, NULL);
 	}
 }
 
@@ -290,99 +228,25 @@ show_parts(struct show *v, const struct found *x, size_t width)
 		}
 }
 
-/* Returns true for rows about that release, and for all rows if it is NULL. */
-static bool
-is_about(struct show *v, const struct claim *row, const char *release)
-{
-	return !release || fact_in_range(v->f, fact_text_of(row, "versions"), release);
-}
-
-/* Shows the packages that must be compatible: for all releases, or for one. */
+/* Shows the rows of a list in the file that are about the release. */
 static void
-show_pairings(struct show *v, const struct claim *file, const char *release)
+show_rows(struct show *v, const struct found *x, const char *key)
 {
-	const struct claim *rows = fact_get(file, "pairings");
-	struct table t = table_of(v->a, "releases|compatible with|because");
+	const struct claim *rows = fact_get(x->parts.at[0], key);
+	const struct names but = names_split(v->a, "versions", '|');
+	const char *title = arena_printf(v->a, "\n  %s\n", key);
 
 	for (size_t i = 0; i < fact_count(rows); i++) {
-		const struct claim *p = fact_at(rows, i);
-		const char *why = fact_text_of(p, "why");
+		const struct claim *row = fact_at(rows, i);
+		const char *mark;
 
-		if (!is_about(v, p, release))
+		if (!fact_in_range(v->f, fact_text_of(row, "versions"), x->release->version))
 			continue;
-		if (fact_true_of(p, "optional"))
-			why = arena_printf(v->a, "if it is installed: %s", why);
-		table_add(v, &t, release ? NULL : fact_text_of(p, "versions"),
-			  arena_printf(v->a, "%s %s", fact_text_of(p, "other"),
-				       fact_text_of(p, "needs")),
-			  why)[t.columns] = show_mark(v, p);
+		mark = show_mark(v, row);
+		buf_printf(v->out, "%s    -%s%s\n", title, mark ? " " : "", mark ? mark : "");
+		show_values(v, row, 6, 0, &but, NULL);
+		title = "";
 	}
-	buf_puts(v->out, t.rows.n ? "\n" : "");
-	table_print(v, &t, 2);
-}
-
-static const char *
-pypi_cell(const struct extension_release *r)
-{
-	if (!r->on_pypi)
-		return NULL;
-	return r->sdist_buildable == TRI_YES ? "usable" :
-	       r->sdist_buildable == TRI_NO  ? "unusable" :
-					       "on PyPI";
-}
-
-static void
-show_releases(struct show *v, const struct extension *e, const struct claim *file)
-{
-	const struct claim *all = fact_get(file, "releases");
-	struct table t = table_of(v->a, "releases|date|tag|sdist|compiles for");
-
-	for (size_t i = 0; i < e->nreleases; i++) {
-		const struct extension_release *r = &e->releases[i];
-
-		table_add(v, &t, r->version, fact_text_of(fact_at(all, i), "date"), r->git_tag,
-			  pypi_cell(r), names_join(v->a, &r->archs, " "));
-	}
-	if (!t.rows.n)
-		return;
-	buf_putc(v->out, '\n');
-	table_print(v, &t, 2);
-	buf_printf(v->out, "\n  `stackbuild facts extension %s %s` shows one release\n", e->name,
-		   e->releases[e->nreleases - 1].version);
-}
-
-static void
-show_wheels(struct show *v, const struct found *x)
-{
-	const struct claim *groups = fact_get(x->parts.at[0], "wheels");
-	const struct names but = names_split(v->a, "versions", '|');
-
-	for (size_t i = 0; i < fact_count(groups); i++) {
-		if (!is_about(v, fact_at(groups, i), x->release->version))
-			continue;
-		buf_puts(v->out, "\n  prebuilt wheels");
-		show_map(v, fact_at(groups, i), 2, 0, &but);
-	}
-}
-
-static void
-show_extension(struct show *v, const struct found *x)
-{
-	const struct names but =
-		names_split(v->a, "ranges|wheels|releases|env|pairings|wheel_url", '|');
-	const struct claim *file = x->parts.at[0], *env = fact_get(file, "env");
-	size_t width = 0;
-
-	show_map(v, file, 2, 0, &but);
-	buf_puts(v->out, fact_count(env) ? "\n  variables\n" : "");
-	for (size_t i = 0; i < fact_count(env); i++)
-		if (strlen(fact_key(env, i)) > width)
-			width = strlen(fact_key(env, i));
-	for (size_t i = 0; i < fact_count(env); i++)
-		show_line(v, 2, width, fact_key(env, i), fact_text_of(fact_at(env, i), "what"),
-			  show_mark(v, fact_at(env, i)));
-	show_releases(v, x->extension, file);
-	show_pairings(v, file, NULL);
 }
 
 void
@@ -393,11 +257,6 @@ found_text(const struct facts *f, struct arena *a, const struct found *x, struct
 	size_t width = x->gpu ? strlen("in a recipe") : any ? strlen(any) : 0;
 
 	buf_printf(out, "%s\n", x->title);
-	if (x->extension && !x->release) {
-		show_extension(&v, x);
-		show_notes(&v);
-		return;
-	}
 	/* The requested entry is the first note and needs no number. */
 	show_mark(&v, last_of(x));
 	if (x->gpu) {
@@ -410,8 +269,8 @@ found_text(const struct facts *f, struct arena *a, const struct found *x, struct
 			  show_mark(&v, x->compat));
 	show_parts(&v, x, width);
 	if (x->release) {
-		show_wheels(&v, x);
-		show_pairings(&v, x->parts.at[0], x->release->version);
+		show_rows(&v, x, "wheels");
+		show_rows(&v, x, "pairings");
 	}
 	show_notes(&v);
 }

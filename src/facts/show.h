@@ -44,14 +44,10 @@ struct table {
 
 /* Returns a table with these columns: "CUDA|driver|gcc". */
 struct table table_of(struct arena *a, const char *heads);
-/* Returns the index of a column, and adds a missing one if there is room. */
-size_t table_column(struct table *t, const char *head);
 /* Returns a row of empty cells to fill. */
 const char **table_row(struct show *v, struct table *t);
 /* Adds a row with a text for each column (NULL: an empty cell), and returns its cells. */
 const char **table_add(struct show *v, struct table *t, ...);
-/* Returns true if a table is not empty and its last column has room within SHOW_WIDTH. */
-bool table_fits(const struct table *t, unsigned indent);
 /* Prints a table without its empty columns. The last column wraps; a long row stays long. */
 void table_print(struct show *v, const struct table *t, unsigned indent);
 
@@ -66,7 +62,6 @@ struct found {
 	const struct claim *compat; /* of a CUDA toolkit: minimum driver of its major version */
 	const char *major;
 	const struct gpu *gpu;
-	const struct extension *extension;
 	const struct extension_release *release;
 };
 

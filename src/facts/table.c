@@ -11,20 +11,6 @@ columns_of(const char *s)
 	return s ? text_columns(s, strlen(s)) : 0;
 }
 
-size_t
-table_column(struct table *t, const char *head)
-{
-	size_t i = 0;
-
-	while (i < t->columns && strcmp(t->heads[i], head))
-		i++;
-	if (i == SHOW_COLUMNS)
-		return i - 1;
-	if (i == t->columns)
-		t->heads[t->columns++] = head;
-	return i;
-}
-
 const char **
 table_row(struct show *v, struct table *t)
 {
@@ -103,6 +89,15 @@ marked(struct arena *a, const char *text, const char *mark)
 	return text && *text ? arena_printf(a, "%s %s", text, mark) : mark;
 }
 
+/* Ends a line, without blanks at its end. */
+static void
+end_line(struct buf *out, size_t start)
+{
+	while (out->n > start && out->p[out->n - 1] == ' ')
+		out->p[--out->n] = '\0';
+	buf_putc(out, '\n');
+}
+
 /* Minimum width of the last column. */
 enum { LAST_MIN = 24 };
 
@@ -117,18 +112,7 @@ put_row(struct show *v, const struct shape *s, unsigned indent, const char *cons
 	for (size_t i = 0; i < last; i++)
 		pad(v->out, cells[s->at[i]], s->width[i] + 2);
 	buf_wrap(v->out, marked(v->a, cells[s->at[last]], mark), s->left, width);
-	while (v->out->n > start && v->out->p[v->out->n - 1] == ' ')
-		v->out->p[--v->out->n] = '\0';
-	buf_putc(v->out, '\n');
-}
-
-bool
-table_fits(const struct table *t, unsigned indent)
-{
-	struct shape s = shape_of(t, indent);
-	size_t last = s.n ? s.width[s.n - 1] : 0;
-
-	return s.n && s.left + (last < LAST_MIN ? last : LAST_MIN) <= SHOW_WIDTH;
+	end_line(v->out, start);
 }
 
 void
@@ -147,8 +131,10 @@ void
 show_line(struct show *v, unsigned indent, size_t width, const char *key, const char *text,
 	  const char *mark)
 {
+	size_t start = v->out->n;
+
 	buf_printf(v->out, "%*s", (int)indent, "");
 	pad(v->out, key, width + 2);
 	buf_wrap(v->out, marked(v->a, text, mark), indent + width + 2, SHOW_WIDTH);
-	buf_putc(v->out, '\n');
+	end_line(v->out, start);
 }
