@@ -24,6 +24,18 @@ usage_error(const char *why)
 	return EXIT_USAGE;
 }
 
+bool
+option_timeout(const struct options *o, double *out)
+{
+	char *end;
+
+	if (!o->timeout)
+		return true;
+	*out = strtod(o->timeout, &end);
+	return (!*end && *out > 0 && *out <= 86400) ||
+	       usage_error("--timeout takes seconds, 1 to 86400") == EXIT_DONE;
+}
+
 const char *
 user_knowledge(struct arena *a)
 {

@@ -327,11 +327,16 @@ verb_check(struct run *r)
 {
 	struct cell_verdicts all = { 0 };
 	struct buf choices = BUF(r->a);
+	double timeout_s;
 
 	if (r->o->fix && r->o->online)
 		return usage_error("--fix and --online exclude each other");
 	if (r->o->builds.n && !r->o->online)
 		return usage_error("--allow-build needs --online, which reads metadata");
+	if (r->o->timeout && !r->o->online)
+		return usage_error("--timeout needs --online, which resolves the packages");
+	if (!option_timeout(r->o, &timeout_s))
+		return EXIT_USAGE;
 	if (r->o->fix)
 		return check_fix(r);
 	if (r->o->dry_run)

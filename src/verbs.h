@@ -192,4 +192,7 @@ const char *stack_summary(struct arena *a, const struct stack *s);
 /* Prints one line on standard error; returns EXIT_USAGE. */
 int usage_error(const char *why);
 
+/* Sets *out to the seconds of --timeout, if it is given.  Returns false after a usage error. */
+bool option_timeout(const struct options *o, double *out);
+
 #endif

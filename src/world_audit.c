@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "fetch/fetch.h"
 #include "harvest/harvest.h"
-#include "world.h"
+#include "world_lock.h"
 
 /*
  *   $ stackbuild audit r.yaml
@@ -42,6 +42,7 @@ struct auditing {
 	const struct lock *lock;
 	const char *again; /* command that locks again: "stackbuild lock r.yaml" */
 	double timeout_s;
+	const char *netrc; /* file of the logins of private indexes; or NULL */
 	struct asked_indexes LIST(struct asked_index) indexes;
 	struct all_found LIST(struct found) all;
 	unsigned unchecked; /* number of unchecked parts */
@@ -108,8 +109,8 @@ ask_index(struct auditing *t, const char *url, const char *part, const char *nam
 	enum harvest_answer answer = HARVEST_FAILED;
 
 	if (index->failed < FAILURES_MAX && !proc_interrupted())
-		answer = harvest_files(t->r->a, with_credentials(t, url), name, t->timeout_s, files,
-				       &why);
+		answer = harvest_files(t->r->a, with_credentials(t, url), name, t->netrc,
+				       t->timeout_s, files, &why);
 	if (answer == HARVEST_MISSING)
 		found(t, FOUND_ERROR, "vanished", part,
 		      arena_printf(t->r->a, "%s no longer has the package", url),
@@ -155,7 +156,9 @@ audit_file(struct auditing *t, const char *part, const char *name, const struct 
 static void
 audit_url(struct auditing *t, const char *part, const char *name, const char *url)
 {
-	struct http_request q = { .method = "HEAD", .url = url, .timeout_s = t->timeout_s };
+	struct http_request q = {
+		.method = "HEAD", .url = url, .timeout_s = t->timeout_s, .netrc = t->netrc
+	};
 	struct arena *a = t->r->a;
 	struct http_answer answer;
 
@@ -290,7 +293,7 @@ audit_image(struct auditing *t, const struct lock_image *image)
 		return;
 	}
 	answers = oci_name_parse(a, &own, image->name, (struct span){ 0 }, &name);
-	registry = answers ? oci_open(a, &name) : NULL;
+	registry = answers ? oci_open(a, &name, t->timeout_s) : NULL;
 	answers = answers &&
 		  oci_manifest(registry, a, &own, name.tag ? name.tag : "latest", &now, &tag_gone);
 	if (answers && !strcmp(now.digest, image->digest))
@@ -434,12 +437,16 @@ static bool
 audit_cell(struct run *r, const struct recipe *recipe, double timeout_s, struct json *j)
 {
 	struct auditing t = { .r = r, .recipe = recipe, .timeout_s = timeout_s };
+	struct names secrets = { 0 };
 	struct diags ignored;
 
 	diags_init(&ignored, r->a);
 	t.again = arena_printf(r->a, "stackbuild lock %s", world_recipe(r->a, r->o, recipe->cell));
-	if (!lock_beside(r->a, &r->ds, recipe, t.again, true, &t.lock))
+	if (!lock_beside(r->a, &r->ds, recipe, t.again, true, &t.lock) ||
+	    !world_index_secrets(r, recipe, &secrets))
 		return false;
+	t.netrc = http_logins(r->a, &secrets);
+	world_hide_secrets(r, recipe);
 	audit_lock(&t, resolve(r->a, &ignored, r->facts, recipe, NULL));
 	if (r->o->format == FORMAT_JSON)
 		show_json(&t, j);
@@ -456,13 +463,9 @@ verb_audit(struct run *r)
 	const struct recipes *rs;
 	struct json j = json_to(&r->out);
 	bool good = true;
-	char *end;
 
-	if (r->o->timeout) {
-		timeout_s = strtod(r->o->timeout, &end);
-		if (*end || !(timeout_s > 0 && timeout_s <= 3600))
-			return usage_error("--timeout takes seconds, 1 to 3600");
-	}
+	if (!option_timeout(r->o, &timeout_s))
+		return EXIT_USAGE;
 	rs = pipeline_load(r, &r->ds, r->o->args.at[0], NULL, NULL);
 	proc_signals();
 	if (rs && r->o->format == FORMAT_JSON)

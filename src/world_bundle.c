@@ -63,12 +63,15 @@ static int
 pack(struct run *r)
 {
 	const char *mirror = r->o->mirror;
+	double timeout_s = 0;
 	struct bundle_files files = { 0 };
 	struct reading reading = { 0 };
-	const struct recipes *rs =
-		pipeline_load(r, &r->ds, r->o->args.at[0], open_recipe, &reading);
+	const struct recipes *rs;
 
-	if (!rs || !world_mirror(r, rs, mirror, 0))
+	if (!option_timeout(r->o, &timeout_s))
+		return EXIT_USAGE;
+	rs = pipeline_load(r, &r->ds, r->o->args.at[0], open_recipe, &reading);
+	if (!rs || !world_mirror(r, rs, mirror, timeout_s))
 		return EXIT_DIAGNOSED;
 	for (size_t i = 0; i < rs->n; i++) {
 		names_once(r->a, &reading.paths, lock_path(r->a, rs->at[i]));

@@ -114,6 +114,7 @@ world_check_online(struct run *r, const struct recipe *cell, const struct stack 
 
 	for (const struct diag *d = since; d; d = d->next)
 		incompatible |= diag_severity(d) == SEV_ERROR;
+	option_timeout(r->o, &l.how.timeout_s); /* verb_check has checked it */
 	proc_signals();
 	if (why) {
 		leave_unchecked(&l, v, requirements, why);

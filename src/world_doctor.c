@@ -35,15 +35,11 @@ verb_doctor(struct run *r)
 	};
 	struct names hidden = { 0 }, listed = { 0 };
 	const struct checkup *c;
-	char *end;
 
 	if (o->format != FORMAT_TEXT && o->format != FORMAT_JSON)
 		return usage_error("doctor has two formats: text and json");
-	if (o->timeout) {
-		d.import_s = strtod(o->timeout, &end);
-		if (*end || !(d.import_s > 0 && d.import_s <= 86400))
-			return usage_error("--timeout takes seconds, 1 to 86400");
-	}
+	if (!option_timeout(o, &d.import_s))
+		return EXIT_USAGE;
 	if (!stacks_of(r, &d, &hidden) || (d.venv && !verify_venv(r->a, &r->ds, d.venv)))
 		return EXIT_DIAGNOSED;
 	proc_signals();

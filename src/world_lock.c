@@ -247,22 +247,14 @@ world_index_secrets(struct run *r, const struct recipe *of, struct names *texts)
 }
 
 static const char *
-bad_usage(const struct options *o, double *timeout_s)
+bad_usage(const struct options *o)
 {
-	char *end;
-
 	if (o->args.n > 1 && !o->upgrade)
 		return "package names require --upgrade: stackbuild lock RECIPE --upgrade numpy";
 	if (o->unpinned && !str_matches(o->unpinned, "^(base|git)(,(base|git))*$"))
 		return "--unpinned takes base, git or base,git";
 	if (o->check + o->changes + !!o->why > 1)
 		return "--check, --diff and --why exclude each other";
-	*timeout_s = UV_TIMEOUT_S;
-	if (o->timeout) {
-		*timeout_s = strtod(o->timeout, &end);
-		if (*end || !(*timeout_s > 0 && *timeout_s <= 86400))
-			return "--timeout takes seconds, 1 to 86400";
-	}
 	return NULL;
 }
 
@@ -295,12 +287,16 @@ verb_lock(struct run *r)
 {
 	const struct options *o = r->o;
 	const struct recipes *rs;
-	struct uv_how how = { .upgrade = o->upgrade && o->args.n == 1, .builds = o->builds };
+	struct uv_how how = { .upgrade = o->upgrade && o->args.n == 1,
+			      .builds = o->builds,
+			      .timeout_s = UV_TIMEOUT_S };
 	struct uv uv = { 0 };
-	const char *why = bad_usage(o, &how.timeout_s);
+	const char *why = bad_usage(o);
 
 	if (why)
 		return usage_error(why);
+	if (!option_timeout(o, &how.timeout_s))
+		return EXIT_USAGE;
 	for (size_t i = 1; i < o->args.n; i++)
 		list_push(r->a, &how.upgraded, name_normalize(r->a, o->args.at[i]));
 	rs = pipeline_load(r, &r->ds, o->args.at[0], NULL, NULL);

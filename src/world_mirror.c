@@ -61,13 +61,9 @@ verb_mirror(struct run *r)
 	const char *dir = o->args.at[1], *why;
 	const struct recipes *rs;
 	double timeout_s = 0;
-	char *end;
 
-	if (o->timeout) {
-		timeout_s = strtod(o->timeout, &end);
-		if (*end || !(timeout_s >= 1 && timeout_s <= 86400))
-			return usage_error("--timeout takes seconds, 1 to 86400");
-	}
+	if (!option_timeout(o, &timeout_s))
+		return EXIT_USAGE;
 	rs = pipeline_load(r, &r->ds, o->args.at[0], NULL, NULL);
 	proc_signals();
 	if (!rs || !world_mirror(r, rs, dir, timeout_s))

@@ -90,7 +90,7 @@ ask_registry(struct pinning *p, const struct choice *base, const char *digest,
 
 	diags_init(&own, a);
 	if (!oci_name_parse(a, &own, base->value, base->at, &name) ||
-	    !oci_manifest(oci_open(a, &name), a, &own,
+	    !oci_manifest(oci_open(a, &name, 0), a, &own,
 			  digest      ? digest :
 			  name.digest ? name.digest :
 			  name.tag    ? name.tag :

@@ -109,21 +109,14 @@ report(struct run *r, const struct plan *p, const struct verify_options *vo,
 }
 
 static const char *
-bad_usage(const struct options *o, double *timeout_s)
+bad_usage(const struct options *o)
 {
-	char *end;
-
 	if (o->format != FORMAT_TEXT && o->format != FORMAT_JSON)
 		return "verify has two formats: text and json";
 	if (o->venv && o->host)
 		return "--host is the environment of build --engine venv; --venv names another one";
 	if ((o->venv || o->host) && !is_recipe(o->args.at[0]))
 		return "with --venv and --host, name the recipe of the environment";
-	if (o->timeout) {
-		*timeout_s = strtod(o->timeout, &end);
-		if (*end || !(*timeout_s > 0 && *timeout_s <= 86400))
-			return "--timeout takes seconds, 1 to 86400";
-	}
 	return NULL;
 }
 
@@ -163,8 +156,10 @@ verb_verify(struct run *r)
 	const char *why;
 	int status = EXIT_DONE;
 
-	if ((why = bad_usage(o, &vo.timeout_s)))
+	if ((why = bad_usage(o)))
 		return usage_error(why);
+	if (!option_timeout(o, &vo.timeout_s))
+		return EXIT_USAGE;
 	if (is_recipe(o->args.at[0]) && !plans_of(r, o->args.at[0], &plans))
 		return EXIT_DIAGNOSED;
 	if (plans.n > 1 && (o->venv || o->format == FORMAT_JSON))

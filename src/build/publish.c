@@ -375,7 +375,7 @@ publish(struct arena *a, struct diags *ds, const struct publish_options *o, stru
 	if (!read_refs(&w, names) || !is_of_recipe(&w) || !is_here(&w) || !is_proven(&w))
 		return false;
 	for (size_t i = 0; i < o->refs.n; i++) {
-		struct oci_registry *r = oci_open(a, &names[i]);
+		struct oci_registry *r = oci_open(a, &names[i], 0);
 		const char *digest = push(&w, r, &names[i]);
 
 		if (!digest || (w.attach && !attach_proof(&w, r, digest)) ||

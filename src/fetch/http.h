@@ -37,7 +37,7 @@ struct http_request {
 	const char *body_path; /* or this file, streamed */
 	const char *to_path;   /* file for the body (by rename, when it is complete) */
 	const char *sha256;    /* required digest of the body, hex; or NULL */
-	const char *netrc;     /* file that replaces ~/.netrc; or NULL */
+	const char *netrc;     /* file that replaces ~/.netrc, see http_logins(); or NULL */
 	size_t max;            /* maximum bytes of a body; 0: HTTP_MAX */
 	double timeout_s;      /* of all tries together; 0: by HTTP_LIMIT_S and the size */
 	unsigned stall_s; /* limit below HTTP_SPEED_MIN, or for a connection; 0: HTTP_STALL_S */
@@ -99,5 +99,9 @@ const char *http_ca_file(void);
 
 /* Returns the value of a header, name in lower case; or NULL. */
 const char *http_header(const struct http_answer *answer, const char *name);
+
+/* Returns a file with lines of a netrc, which only this process can read, until it ends; NULL: there are no
+ * lines, or no memory for them. */
+const char *http_logins(struct arena *a, const struct names *texts);
 
 #endif

@@ -3,8 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "base/str.h"
 #include "http.h"
 
@@ -152,4 +154,15 @@ http_ca_file(void)
 		if (!access(places[i], R_OK))
 			return places[i];
 	return NULL;
+}
+
+const char *
+http_logins(struct arena *a, const struct names *texts)
+{
+	const char *text = names_join(a, texts, "\n");
+	int fd = texts->n ? memfd_create("netrc", MFD_CLOEXEC) : -1;
+
+	if (fd < 0 || !fs_write_all(fd, text, strlen(text)))
+		return NULL;
+	return arena_printf(a, "/proc/self/fd/%d", fd);
 }

@@ -14,12 +14,12 @@ static const char accept[] = "Accept: " OCI_INDEX ", " OCI_IMAGE
 			     ", application/vnd.docker.distribution.manifest.v2+json";
 
 struct oci_registry *
-oci_open(struct arena *a, const struct oci_name *n)
+oci_open(struct arena *a, const struct oci_name *n, double timeout_s)
 {
 	struct oci_registry *r = arena_new_of(a, struct oci_registry);
 	bool hub = !strcmp(n->registry, "docker.io");
 
-	*r = (struct oci_registry){ .a = a, .name = n };
+	*r = (struct oci_registry){ .a = a, .name = n, .timeout_s = timeout_s };
 	r->base = arena_printf(a, "%s://%s", http_is_loopback(n->registry) ? "http" : "https",
 			       hub ? "registry-1.docker.io" : n->registry);
 	return r;
@@ -77,6 +77,7 @@ call(struct oci_registry *r, struct arena *a, const struct http_request *asked,
 		struct http_request q = *asked;
 
 		q.url = url;
+		q.timeout_s = r->timeout_s;
 		if (ours && r->authorization)
 			list_push(a, &q.headers, r->authorization);
 		if (!http_do(a, &q, answer))

@@ -38,10 +38,11 @@ const char *oci_name_text(struct arena *a, const struct oci_name *n);
 /* Returns true for "sha256:" and 64 lower-case hex digits. */
 bool oci_is_digest(const char *text);
 
-/* A session with a repository, which keeps tokens. errors of all functions below: SB0551 rejected,
+/* A session with a repository, which keeps tokens. timeout_s: limit of a request; 0: as in http.h.
+ * errors of all functions below: SB0551 rejected,
  * SB0552 bytes with another digest, SB0553 unreachable. */
 struct oci_registry;
-struct oci_registry *oci_open(struct arena *a, const struct oci_name *n);
+struct oci_registry *oci_open(struct arena *a, const struct oci_name *n, double timeout_s);
 
 struct oci_blob {
 	const char *media_type, *digest;

@@ -31,6 +31,7 @@ struct oci_registry {
 	struct arena *a;
 	const struct oci_name *name;
 	const char *base;          /* "https://ghcr.io" */
+	double timeout_s;          /* of a request; 0: as of http.h */
 	const char *authorization; /* "Authorization: Bearer ..."; NULL: none yet */
 	bool looked;               /* the login below was searched */
 	struct oci_login login;

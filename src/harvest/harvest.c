@@ -183,12 +183,12 @@ harvester_index(struct arena *a, struct diags *ds, struct harvester *h)
 }
 
 enum harvest_answer
-harvest_files(struct arena *a, const char *index, const char *package, double timeout_s,
-	      struct index_files *files, const char **why)
+harvest_files(struct arena *a, const char *index, const char *package, const char *netrc,
+	      double timeout_s, struct index_files *files, const char **why)
 {
-	const struct harvest_how how = { .index = index,
-					 .timeout_s = timeout_s,
-					 .requests_max = 1 };
+	const struct harvest_how how = {
+		.index = index, .timeout_s = timeout_s, .netrc = netrc, .requests_max = 1
+	};
 	struct harvester h = { .how = &how };
 	struct work w = { .h = &h, .a = a, .package = package };
 	const struct index_page *page;

@@ -30,6 +30,7 @@ struct harvest_how {
 	unsigned limit;        /* maximum releases of a package whose METADATA is read */
 	unsigned requests_max; /* maximum requests of the run */
 	double timeout_s;      /* time limit of a request */
+	const char *netrc;     /* as in http_request */
 	void (*tell)(void *ctx, const char *line); /* called for each finished package */
 	void *ctx;
 };
@@ -71,13 +72,15 @@ struct index_files LIST(struct index_file);
 /*
  * harvest_files -- reads the page of a package.
  *
- *   in      index: URL of a simple index, credentials included; package: normalised
+ *   in      index: URL of a simple index, credentials included; package: normalised; netrc: file of
+ *           logins, or NULL
  *   out     HARVEST_FOUND: *files; HARVEST_FAILED: *why has the reason, credentials masked
  *   memory  lives in a
  */
 enum harvest_answer { HARVEST_FOUND, HARVEST_MISSING, HARVEST_FAILED };
 enum harvest_answer harvest_files(struct arena *a, const char *index, const char *package,
-				  double timeout_s, struct index_files *files, const char **why);
+				  const char *netrc, double timeout_s, struct index_files *files,
+				  const char **why);
 
 /* A wheel on a server. */
 struct remote_seen {

@@ -40,6 +40,7 @@ net_get(struct work *w, struct http_request *q, int also, struct http_answer *an
 	q->method = "GET";
 	q->url = with_user(w, url);
 	q->stall_s = STALL_S;
+	q->netrc = w->h->how->netrc;
 	if (!q->timeout_s)
 		q->timeout_s = w->h->how->timeout_s;
 	http_do(w->a, q, answer);

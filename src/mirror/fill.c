@@ -147,20 +147,6 @@ fill_repository(struct filling *f, const struct repository *r, unsigned depth)
 
 /* --- a lock --- */
 
-/* Writes the logins to a private file, which the caller removes. */
-static bool
-write_logins(struct filling *f)
-{
-	const char *text = names_join(f->a, &f->how->secrets, "\n");
-	const char *path = fs_join(f->a, f->how->dir, ".netrc.part");
-
-	if (!f->how->secrets.n)
-		return true;
-	f->netrc = path;
-	unlink(path);
-	return fs_create(f->ds, path, text, strlen(text), 0600);
-}
-
 /* Removes files of killed runs; the caller holds the lock of the mirror. */
 static bool
 remove_parts(struct filling *f)
@@ -202,12 +188,11 @@ bool
 mirror_fill(struct arena *a, struct diags *ds, const struct lock *l, const struct stack *s,
 	    const struct mirror_how *how, struct mirror_done *done)
 {
-	struct filling f = { .a = a, .ds = ds, .how = how, .done = done };
-	bool good = remove_parts(&f) && write_logins(&f) && fill_all(&f, l, s);
+	struct filling f = {
+		.a = a, .ds = ds, .how = how, .done = done, .netrc = http_logins(a, &how->secrets)
+	};
 
-	if (f.netrc)
-		unlink(f.netrc);
-	return good;
+	return remove_parts(&f) && fill_all(&f, l, s);
 }
 
 /* --- the index --- */

@@ -159,7 +159,7 @@ image_fill(struct arena *a, struct diags *ds, const struct lock_image *image,
 		return true;
 	if (!oci_name_parse(a, ds, image->name, (struct span){ 0 }, &name))
 		return false;
-	p.registry = oci_open(a, &name);
+	p.registry = oci_open(a, &name, how->timeout_s);
 	if (!(list = pull_manifest(&p, image->digest)) ||
 	    !(manifest = pull_manifest(&p, image->platform_digest)))
 		return false;

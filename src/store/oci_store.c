@@ -41,7 +41,7 @@ store_open_oci(struct arena *a, struct diags *ds, struct store *s)
 			  "write oci://HOST/REPOSITORY");
 		return false;
 	}
-	s->registry = oci_open(a, name);
+	s->registry = oci_open(a, name, 0);
 	return true;
 }
 

@@ -272,7 +272,7 @@ ask(uint8_t what, uint8_t where, struct diags *ds)
 						  "token.example" };
 	const struct oci_name name = { .registry = registries[where % 3],
 				       .repository = "me/stack" };
-	struct oci_registry *r = oci_open(arena, &name);
+	struct oci_registry *r = oci_open(arena, &name, 0);
 
 	base = r->base;
 	switch (what) {

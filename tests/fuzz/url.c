@@ -70,7 +70,7 @@ check_name(struct arena *a, const char *text)
 	full = oci_name_text(a, &n);
 	must(oci_name_parse(a, &ds, full, (struct span){ 0 }, &again), "prints as a reference");
 	must(!strcmp(oci_name_text(a, &again), full), "that is read as the same");
-	must(oci_open(a, &n) != NULL, "a session");
+	must(oci_open(a, &n, 0) != NULL, "a session");
 }
 
 static void

@@ -211,7 +211,7 @@ main(int argc, char **argv)
 		    !oci_name_parse(t.a, &t.ds, t.argv[0], (struct span){ 0 }, &t.name))
 			break;
 		if (verbs[i].run != http)
-			t.r = oci_open(t.a, &t.name);
+			t.r = oci_open(t.a, &t.name, 0);
 		verbs[i].run(&t);
 	}
 	json_end(&t.j);
