@@ -122,8 +122,7 @@ file_of(const struct recipe *of, const char *list)
 static const char *
 apply(struct adding *d)
 {
-	for (size_t i = 0; i < d->all.n; i++) {
-		const struct addition *x = &d->all.at[i];
+	list_each (x, &d->all) {
 		const char *after = !strcmp(x->list, "extensions") ? "packages torch" :
 				    !strcmp(x->list, "packages")   ? "torch" :
 								     "version";

@@ -20,12 +20,9 @@ stack_summary(struct arena *a, const struct stack *s)
 				       s->torch.value, s->torch_tag));
 	if (s->python.value)
 		list_push(a, &parts, arena_printf(a, "python %s", s->python.value));
-	for (size_t i = 0; i < s->extensions.n; i++) {
-		const struct stack_extension *e = &s->extensions.at[i];
-
+	list_each (e, &s->extensions)
 		list_push(a, &parts,
 			  e->version ? arena_printf(a, "%s %s", e->name, e->version) : e->name);
-	}
 	for (size_t i = 0; i < s->archs.n && s->extensions.n; i++)
 		list_push(a, &archs,
 			  arena_printf(a, "sm_%s", capability_nvcc(a, s->archs.at[i].value)));
@@ -65,13 +62,10 @@ choices_of(struct buf *out, const struct stack *s)
 			buf_printf(out, "  %-8s %s%s%s\n", rows[i].what, rows[i].c->value,
 				   rows[i].c->reason ? ": " : "",
 				   rows[i].c->reason ? rows[i].c->reason : "");
-	for (size_t i = 0; i < s->extensions.n; i++) {
-		const struct stack_extension *e = &s->extensions.at[i];
-
+	list_each (e, &s->extensions)
 		buf_printf(out, "  %s %s: %s%s%s\n", e->name, e->version ? e->version : "",
 			   e->source_reason ? e->source_reason : "", e->ref ? ", at " : "",
 			   e->ref ? e->ref : "");
-	}
 }
 
 /* Plans every cell, so that all errors are reported. */
@@ -176,8 +170,7 @@ unchecked_lines(struct run *r, struct buf *out, const struct cell_verdicts *all)
 	size_t n = 0;
 
 	for (size_t i = 0; i < all->n; i++)
-		for (size_t k = 0; k < all->at[i].unchecked.n; k++) {
-			const struct unchecked_part *u = &all->at[i].unchecked.at[k];
+		list_each (u, &all->at[i].unchecked) {
 			const char *line =
 				arena_printf(r->a, "  not checked: %s: %s\n", u->what, u->why);
 
@@ -239,8 +232,7 @@ show_table(struct run *r, const struct cell_verdicts *all)
 	size_t path = 0, cell = 0, count[OUTCOMES] = { 0 };
 	const char *comma = "";
 
-	for (size_t i = 0; i < all->n; i++) {
-		const struct cell_verdict *v = &all->at[i];
+	list_each (v, all) {
 		size_t n = strlen(v->path), m = v->cell ? strlen(v->cell) : 0;
 
 		path = n > path ? n : path;
@@ -290,9 +282,7 @@ show_json(struct run *r, const struct cell_verdicts *all)
 	struct json j = json_to(&r->out);
 
 	json_list(&j, NULL);
-	for (size_t i = 0; i < all->n; i++) {
-		const struct cell_verdict *v = &all->at[i];
-
+	list_each (v, all) {
 		json_put(&j,
 			 "{'path': %s, 'cell': %o, 'verdict': %s, 'stack': %o, 'errors': %n, "
 			 "'warnings': %n, 'unchecked': [",

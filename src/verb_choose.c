@@ -325,8 +325,7 @@ older_torch(struct choosing *c)
 static void
 newer_variables(struct choosing *c)
 {
-	for (size_t i = 0; i < c->all.n; i++) {
-		const struct wanted *x = &c->all.at[i];
+	list_each (x, &c->all) {
 		struct alternatives newer = beside(c, x->variable, false);
 
 		if (newer.n)
@@ -361,8 +360,7 @@ show_text(const struct choosing *c)
 	for (size_t i = 0; i < r->o->gpus.n; i++)
 		buf_printf(&r->out, strchr(r->o->gpus.at[i], ' ') ? " --gpu '%s'" : " --gpu %s",
 			   r->o->gpus.at[i]);
-	for (size_t i = 0; i < c->all.n; i++) {
-		const struct wanted *x = &c->all.at[i];
+	list_each (x, &c->all) {
 		const struct candidate *now = solution_selected(c->best, x->variable);
 
 		if (x->list == TORCH)

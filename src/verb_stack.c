@@ -163,8 +163,7 @@ write_files(struct run *r, const char *dir, const struct rendereds *files)
 {
 	size_t width = 0, summary_width = 0, pages = 0;
 
-	for (size_t i = 0; i < files->n; i++) {
-		const struct rendered *f = &files->at[i];
+	list_each (f, files) {
 		size_t n = strlen(dir) + 1 + strlen(f->path);
 		size_t m = f->summary ? strlen(f->summary) : 0;
 
@@ -174,8 +173,7 @@ write_files(struct run *r, const char *dir, const struct rendereds *files)
 		summary_width = m > summary_width ? m : summary_width;
 	}
 	pages = 0;
-	for (size_t i = 0; i < files->n; i++) {
-		const struct rendered *f = &files->at[i];
+	list_each (f, files) {
 		const char *path = fs_join(r->a, dir, f->path), *next = "";
 		bool changed;
 

@@ -199,8 +199,7 @@ print_limits(struct upgrading *u, const struct upgrade *found)
 		if (!i || !same_name(u->excluded.at[i], u->excluded.at[i - 1]))
 			buf_printf(out, "%s is not selected: %s\n", u->excluded.at[i],
 				   u->why.at[i]);
-	for (size_t i = 0; i < found->limits.n; i++) {
-		const struct upgrade_limit *l = &found->limits.at[i];
+	list_each (l, &found->limits) {
 		bool told = false;
 
 		for (size_t k = 0; k < u->excluded.n; k++)

@@ -128,9 +128,7 @@ ask_stack(struct run *r, const struct stack *s, const char *name, struct answer 
 	const char *key = name_normalize(r->a, name), *value = NULL;
 
 	for (size_t k = 0; k < 3; k++)
-		for (size_t i = 0; i < lists[k]->n; i++) {
-			const struct stack_package *p = &lists[k]->at[i];
-
+		list_each (p, lists[k]) {
 			list_push(r->a, &out->known, p->key);
 			if (strcmp(p->key, key) != 0)
 				continue;
@@ -140,9 +138,7 @@ ask_stack(struct run *r, const struct stack *s, const char *name, struct answer 
 			once(r->a, &out->sources, p->source);
 		}
 	for (size_t k = 0; k < 2; k++)
-		for (size_t i = 0; i < apt[k]->n; i++) {
-			const struct choice *c = &apt[k]->at[i];
-
+		list_each (c, apt[k]) {
 			list_push(r->a, &out->known, c->value);
 			if (strcmp(c->value, name) != 0)
 				continue;

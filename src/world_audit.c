@@ -374,9 +374,7 @@ audit_lock(struct auditing *t, const struct stack *s)
 	audit_image(t, &l->base);
 	audit_image(t, &l->runtime);
 	audit_ends(t);
-	for (size_t i = 0; i < t->indexes.n; i++) {
-		const struct asked_index *x = &t->indexes.at[i];
-
+	list_each (x, &t->indexes) {
 		if (!x->parts)
 			continue;
 		found(t, FOUND_UNCHECKED, "unreachable",
@@ -403,13 +401,10 @@ show_text(const struct auditing *t)
 	const struct lock *l = t->lock;
 
 	for (int is = 0; is < FOUND_KINDS; is++)
-		for (size_t i = 0; i < t->all.n; i++) {
-			const struct found *f = &t->all.at[i];
-
+		list_each (f, &t->all)
 			if ((int)f->is == is)
 				buf_printf(out, "%-11s  %s: %s%s%s\n", words[is], f->part, f->what,
 					   f->remedy ? "; " : "", f->remedy ? f->remedy : "");
-		}
 	buf_printf(out, "%s: %s, %s, %s: %s, %s, %u not checked\n", lock_path(t->r->a, t->recipe),
 		   counted(t, l->packages.n, "package"), counted(t, l->sources.n, "extension"),
 		   counted(t, !!l->base.name + !!l->runtime.name, "image"),
@@ -422,12 +417,9 @@ show_json(const struct auditing *t, struct json *j)
 {
 	json_put(j, "{'lock': %s, 'cell': %o, 'findings': [", lock_path(t->r->a, t->recipe),
 		 t->recipe->cell);
-	for (size_t i = 0; i < t->all.n; i++) {
-		const struct found *f = &t->all.at[i];
-
+	list_each (f, &t->all)
 		json_put(j, "('severity': %s, 'code': %s, 'part': %s, 'what': %s, 'remedy': %o)",
 			 words[f->is], f->code, f->part, f->what, f->remedy);
-	}
 	json_put(j, "], 'errors': %d, 'warnings': %d, 'not_checked': %d}",
 		 (int)count(t, FOUND_ERROR), (int)count(t, FOUND_WARNING), (int)t->unchecked);
 }

@@ -244,12 +244,9 @@ world_pin(struct run *r, const struct stack *s, const struct world_pin_how *how,
 		good = pin_image(&p, &s->runtime_base, images ? &images->runtime : NULL,
 				 &out->runtime) &&
 		       good;
-	for (size_t i = 0; i < s->extensions.n; i++) {
-		const struct stack_extension *e = &s->extensions.at[i];
-
+	list_each (e, &s->extensions)
 		good = pin_source(&p, e, sdists, commits ? lock_source(commits, e->name) : NULL) &&
 		       good;
-	}
 	if (s->python_build &&
 	    (s->python_from == PYTHON_STANDALONE || s->python_from == PYTHON_UV)) {
 		out->python_url = s->python_build->url;

@@ -24,6 +24,12 @@
 	((list)->at = list_room((a), (list)->at, (list)->n, &(list)->cap, sizeof(*(list)->at)), \
 	 (list)->at[(list)->n++] = (__VA_ARGS__))
 
+/* Visits each element of a list, which does not change meanwhile: list_each (s, &p->steps) show(s->id); */
+#define list_each(x, list) \
+	for (const __typeof__((list)->at[0]) *x = (list)->at, \
+					     *x##_end = (list)->n ? x + (list)->n : x; \
+	     x < x##_end; x++)
+
 /* Returns the array with room for one more element after `n` of `size` bytes; a full array
  * moves. */
 void *list_room(struct arena *a, void *at, size_t n, size_t *cap, size_t size);

@@ -75,8 +75,7 @@ void
 doctor_text(const struct checkup *c, struct buf *out)
 {
 	buf_printf(out, "%s\n", c->head);
-	for (size_t i = 0; i < c->all.n; i++) {
-		const struct host_finding *f = &c->all.at[i];
+	list_each (f, &c->all) {
 		const char *const parts[] = { f->evidence, f->consequence, f->fix };
 
 		buf_printf(out, "%-9s ", words[f->level]);
@@ -104,13 +103,10 @@ doctor_json(const struct checkup *c, struct buf *out)
 	struct json j = json_to(out);
 
 	json_put(&j, "{'host': %s, 'findings': [", c->head);
-	for (size_t i = 0; i < c->all.n; i++) {
-		const struct host_finding *f = &c->all.at[i];
-
+	list_each (f, &c->all)
 		json_put(&j,
 			 "{'id': %s, 'level': %s, 'evidence': %s, 'consequence': %s, 'fix': %s}",
 			 f->id, words[f->level], f->evidence, f->consequence, f->fix);
-	}
 	json_put(&j, "], 'fine': %n, 'errors': %d, 'warnings': %d}", &c->fine, (int)c->errors,
 		 (int)(c->all.n - c->errors));
 	buf_putc(out, '\n');

@@ -120,8 +120,7 @@ look_mount(struct look *l, const char *path)
 	const struct mounted *best = NULL;
 	size_t longest = 0;
 
-	for (size_t i = 0; i < l->mounts.n; i++) {
-		const struct mounted *m = &l->mounts.at[i];
+	list_each (m, &l->mounts) {
 		size_t n = strcmp(m->point, "/") ? strlen(m->point) : 0;
 
 		/* A later mount hides an earlier one at the same point. */

@@ -63,15 +63,12 @@ check_stack(struct look *l, const struct stack *s)
 
 	check_driver_for(l, s);
 	check_gpus_for(l, s);
-	for (size_t i = 0; i < s->extensions.n; i++) {
-		const struct stack_extension *x = &s->extensions.at[i];
-
+	list_each (x, &s->extensions)
 		if (x->source != SOURCE_WHEEL && x->mem_mib_per_job > l->host->mem_free_mib)
 			found(l, FINDING_ERROR, "recipe-memory", "the kernel kills the compiler",
 			      "free memory, or use the wheel of a store: build --store LOCATION",
 			      "one compile job of %s takes %u MiB, and %zu MiB are available",
 			      x->name, x->mem_mib_per_job, l->host->mem_free_mib);
-	}
 	/* An image for one GPU had 6.1 GB; 15 GiB is an estimate, not a measurement. */
 	if (s->torch_tag && cuda_of_tag(l->a, s->torch_tag) && free_mib(l, l->cwd, &mib) &&
 	    mib < 15360)

@@ -38,9 +38,7 @@ check_compilers(struct look *l)
 		      gcc ? "g++" : "gcc");
 	if (gcc && nvcc)
 		check_gcc(l, "nvcc in PATH", nvcc, gcc);
-	for (size_t i = 0; i < l->toolkits.n; i++) {
-		const struct toolkit *t = &l->toolkits.at[i];
-
+	list_each (t, &l->toolkits) {
 		names_once(l->a, &found_in, t->dir);
 		if (gcc && !nvcc)
 			check_gcc(l, t->dir, t->version, gcc);

@@ -96,8 +96,7 @@ gpu_named(const struct facts *f, const char *name)
 {
 	const struct gpus *gpus = all_gpus(f);
 
-	for (size_t i = 0; i < gpus->n; i++) {
-		const struct gpu *g = &gpus->at[i];
+	list_each (g, gpus) {
 		bool is = same_gpu(g->name, name) || same_gpu(g->id, name);
 
 		for (size_t k = 0; k < g->aliases.n && !is; k++)

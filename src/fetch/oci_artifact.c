@@ -162,15 +162,12 @@ artifact_text(struct arena *a, const struct oci_artifact *art, const struct oci_
 {
 	json_t *layers = json_array();
 
-	for (size_t i = 0; i < art->layers.n; i++) {
-		const struct oci_blob *b = &art->layers.at[i];
-
+	list_each (b, &art->layers)
 		json_array_append_new(
 			layers, descriptor(b, b->title ? json_pack("{s:s}",
 								   "org.opencontainers.image.title",
 								   b->title) :
 							 NULL));
-	}
 	return text_of(a,
 		       json_pack("{s:i, s:s, s:s, s:o, s:o, s:o*, s:o*}", "schemaVersion", 2,
 				 "mediaType", OCI_IMAGE, "artifactType", art->type, "config",

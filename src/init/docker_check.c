@@ -44,9 +44,7 @@ docker_images(struct docker *d)
 	const struct stage *last = docker_root(d, &d->stages.at[d->stages.n - 1]);
 
 	d->root = d->root ? d->root : last;
-	for (size_t i = 0; i < d->stages.n; i++) {
-		const struct stage *s = &d->stages.at[i];
-
+	list_each (s, &d->stages)
 		if (!s->seen)
 			item_leave(d->rd, s->item, "the last stage does not use this stage");
 		else if (s->parent >= 0)
@@ -60,7 +58,6 @@ docker_images(struct docker *d)
 			take_base(d, s);
 		else
 			item_take(d->rd, s->item, "runtime.base", s->image);
-	}
 }
 
 /*

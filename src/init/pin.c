@@ -82,8 +82,7 @@ pin_extension(const struct pinning *p, struct init_item *item)
 	const struct specifiers *asked = specifiers_parse(a, item->spec);
 	const struct version *pinned = asked ? specifiers_pin(asked) : NULL;
 
-	for (size_t k = 0; k < p->s->extensions.n; k++) {
-		const struct stack_extension *e = &p->s->extensions.at[k];
+	list_each (e, &p->s->extensions) {
 		const char *spec = e->version ? arena_printf(a, "==%s", e->version) : NULL;
 
 		if (strcmp(item->name, e->asked->key) != 0 || !spec || strstr(item->value, " @ "))

@@ -48,9 +48,7 @@ against_judge(struct arena *a, const struct elf *e, const struct provider *p)
 {
 	struct against g = { .absent = absent_libraries(a, e, p) };
 
-	for (size_t i = 0; i < e->undefined.n; i++) {
-		const struct elf_symbol *s = &e->undefined.at[i];
-
+	list_each (s, &e->undefined)
 		if (map_get(&p->symbols, s->name))
 			g.resolved++;
 		else if (s->file ? !map_get(&p->libraries, s->file) : is_of_python(s->name))
@@ -59,7 +57,6 @@ against_judge(struct arena *a, const struct elf *e, const struct provider *p)
 			list_push(a, &g.unknown, s->name);
 		else
 			list_push(a, &g.unresolved, s->name);
-	}
 	return g;
 }
 

@@ -248,12 +248,9 @@ codes_json(struct arena *a, const struct gpu_codes *codes, struct json *j)
 
 	json_names(j, "gpu", &names);
 	json_list(j, "gpu_code");
-	for (size_t i = 0; i < codes->n; i++) {
-		const struct gpu_code *c = &codes->at[i];
-
+	list_each (c, codes)
 		json_put(j, "('name': %s, 'size': %f, 'compressed': %b, 'relocatable': %b)",
 			 gpu_code_name(a, c), (double)c->size, c->compressed, c->relocatable);
-	}
 	json_end(j);
 }
 

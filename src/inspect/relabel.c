@@ -216,16 +216,13 @@ put_all(struct copy *c, const char *metadata, const char *record)
 	const char *list = arena_printf(c->z->a, "%s.dist-info/RECORD", c->from);
 	const char *text = new_metadata(c, metadata);
 
-	for (size_t i = 0; i < c->z->entries.n; i++) {
-		const struct zip_entry *e = &c->z->entries.at[i];
-
+	list_each (e, &c->z->entries)
 		if (!strcmp(e->name, own))
 			put_text(c, e, text);
 		else if (!strcmp(e->name, list))
 			put_text(c, e, new_record(c, record, text));
 		else if (!put_copied(c, e))
 			return false;
-	}
 	put_end(c);
 	return true;
 }

@@ -113,9 +113,7 @@ tree_json(struct arena *a, const struct tree *t, struct json *j)
 			 t->packages.at[i].name, t->packages.at[i].version, t->packages.at[i].where,
 			 (double)t->packages.at[i].size);
 	json_put(j, "], 'extensions': [");
-	for (size_t i = 0; i < t->extensions->n; i++) {
-		const struct wheel_object *o = &t->extensions->at[i];
-
+	list_each (o, t->extensions) {
 		json_put(j, "{'path': %s", o->path);
 		object_json(
 			a,

@@ -222,8 +222,7 @@ read_member(const struct zip *z, const struct zip_entry *e, const struct record_
 static bool
 read_members(const struct zip *z, const char *folder, struct record *record, struct wheel *w)
 {
-	for (size_t i = 0; i < z->entries.n; i++) {
-		const struct zip_entry *e = &z->entries.at[i];
+	list_each (e, &z->entries) {
 		struct record_row *row = map_get(&record->by_path, e->name);
 		bool outside = is_outside_record(folder, e->name);
 

@@ -57,9 +57,7 @@ wheel_findings(struct arena *a, const struct wheel *w)
 
 	for (size_t i = 0; i < w->findings.n; i++)
 		list_push(a, &all, w->findings.at[i]);
-	for (size_t i = 0; i < w->objects.n; i++) {
-		const struct wheel_object *o = &w->objects.at[i];
-
+	list_each (o, &w->objects) {
 		if (p.glibc && minor_of(o->elf->glibc) > p.glibc)
 			list_push(a, &all,
 				  arena_printf(a, "`%s` needs glibc %s; the tag promises 2.%lu",
@@ -189,9 +187,7 @@ wheel_json(struct arena *a, const struct wheel *w, struct json *j)
 		 w->name, w->version, w->build, &w->tags, pythons.n ? pythons.at[0] : NULL,
 		 &w->requires, w->sha256, (double)w->size, glibc_floor(w), &findings);
 	json_list(j, "objects");
-	for (size_t i = 0; i < w->objects.n; i++) {
-		const struct wheel_object *o = &w->objects.at[i];
-
+	list_each (o, &w->objects) {
 		json_map(j, NULL);
 		json_text(j, "path", o->path);
 		object_json(

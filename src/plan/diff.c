@@ -216,9 +216,7 @@ as_text(const struct plan *before, const struct plan *after, const char *before_
 		buf_putc(out, '\n');
 		return;
 	}
-	for (size_t i = 0; i < d->all.n; i++) {
-		const struct difference *x = &d->all.at[i];
-
+	list_each (x, &d->all) {
 		if (x->change == SAME)
 			continue;
 		buf_printf(out, "  %-7s  %-*s  ", change_words[x->change], (int)wide, x->step->id);
@@ -246,9 +244,7 @@ plan_diff(const struct plan *before, const struct plan *after, const char *befor
 		return;
 	}
 	json_put(&j, "{'before': %s, 'steps': [", before_name);
-	for (size_t i = 0; i < d.all.n; i++) {
-		const struct difference *x = &d.all.at[i];
-
+	list_each (x, &d.all) {
 		json_put(&j, "{'id': %s, 'change': %s, 'what': %s", x->step->id,
 			 change_words[x->change], x->what);
 		json_cost(&j, x->step->cost_s);

@@ -275,9 +275,7 @@ static void
 lock_json(struct json *j, const struct lock *l)
 {
 	json_put(j, "'lock': {'packages': [");
-	for (size_t i = 0; i < l->packages.n; i++) {
-		const struct lock_package *p = &l->packages.at[i];
-
+	list_each (p, &l->packages) {
 		json_put(j, "('name': %s, 'version': %s", p->name, p->version);
 		if (p->marker)
 			json_text(j, "marker", p->marker);

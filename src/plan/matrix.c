@@ -266,9 +266,7 @@ matrix_json(const struct matrix *m, struct buf *out)
 			 m->bases.at[i].cost_s);
 	json_end(&j);
 	json_list(&j, "wheels");
-	for (size_t i = 0; i < m->wheels.n; i++) {
-		const struct matrix_wheel *w = &m->wheels.at[i];
-
+	list_each (w, &m->wheels) {
 		json_put(&j, "('key': %s, 'step': %s, 'version': %s, 'base': %d", w->key, w->step,
 			 w->version, (int)w->base);
 		json_cost(&j, w->unknown ? 0 : w->cost_s);
@@ -276,9 +274,7 @@ matrix_json(const struct matrix *m, struct buf *out)
 	}
 	json_end(&j);
 	json_list(&j, "cells");
-	for (size_t i = 0; i < m->cells.n; i++) {
-		const struct matrix_cell *c = &m->cells.at[i];
-
+	list_each (c, &m->cells) {
 		json_put(&j, "('name': %s, 'image': %s, 'base': %d, 'cost_s': %f", c->name, c->key,
 			 (int)c->base, c->cost_s);
 		json_list(&j, "wheels");

@@ -236,9 +236,7 @@ packages_rows(const struct step *st, struct arena *a, struct buf *out)
 {
 	struct names names = { 0 }, why = { 0 };
 
-	for (size_t i = 0; i < st->packages.n; i++) {
-		const struct stack_package *q = &st->packages.at[i];
-
+	list_each (q, &st->packages) {
 		list_push(a, &names, q->requirement);
 		list_push(a, &why,
 			  q->source ? arena_printf(a, "%s [%s]", q->reason, file_of(a, q->source)) :
@@ -307,8 +305,7 @@ commands_rows(const struct step *st, struct arena *a, struct buf *out)
 			row(out, files, st->operations.at[i].file.path);
 			files = "";
 		}
-	for (size_t i = 0; i < st->operations.n; i++) {
-		const struct operation *op = &st->operations.at[i];
+	list_each (op, &st->operations) {
 		const struct commands all = operation_commands(a, op);
 
 		for (size_t k = 0; k < all.n; k++) {

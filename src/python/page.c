@@ -33,9 +33,7 @@ page_project(struct arena *a, const char *name, const struct page_files *files)
 	struct json j = begin(&p, a, name);
 
 	json_put(&j, "'name': %s, 'files': [", name);
-	for (size_t i = 0; i < files->n; i++) {
-		const struct page_file *f = &files->at[i];
-
+	list_each (f, files) {
 		buf_printf(&p.html, "<a href=\"%s#sha256=%s\">%s</a><br>\n", f->url, f->sha256,
 			   f->name);
 		json_put(&j, "{'filename': %s, 'url': %s, 'hashes': ('sha256': %s)}", f->name,

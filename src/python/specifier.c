@@ -186,13 +186,10 @@ specifiers_parse(struct arena *a, const char *text)
 const struct version *
 specifiers_pin(const struct specifiers *s)
 {
-	for (size_t i = 0; i < s->n; i++) {
-		const struct clause *c = &s->at[i];
-
+	list_each (c, s)
 		if (c->v && !c->wildcard && !c->unusable &&
 		    (c->op == OP_EQ || c->op == OP_ARBITRARY))
 			return c->v;
-	}
 	return NULL;
 }
 

@@ -64,9 +64,7 @@ covers(const struct override *x, const struct override *y)
 static bool
 fix_axis(struct load *l, struct axis *axis, const struct overrides *fixed)
 {
-	for (size_t i = 0; i < fixed->n; i++) {
-		const struct override *set = &fixed->at[i];
-
+	list_each (set, fixed)
 		if (set->dotted == axis->key.dotted) {
 			axis->values = list_of_one(l, set->value);
 		} else if (covers(set, &axis->key)) {
@@ -78,7 +76,6 @@ fix_axis(struct load *l, struct axis *axis, const struct overrides *fixed)
 				  axis->key.dotted);
 			return false;
 		}
-	}
 	return true;
 }
 
@@ -191,8 +188,7 @@ apply_includes(struct load *l, const struct entries *includes, size_t naxes, str
 {
 	size_t made = naxes ? cells->n : 0;
 
-	for (size_t i = 0; i < includes->n; i++) {
-		const struct overrides *entry = &includes->at[i];
+	list_each (entry, includes) {
 		bool added = false;
 
 		for (size_t c = 0; c < made; c++)

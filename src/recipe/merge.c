@@ -159,8 +159,7 @@ overrides_apply(struct load *l, const struct overrides *all, const struct node *
 {
 	struct layer top = { .node = { .kind = NODE_MAP }, .below = MAP(l->a) };
 
-	for (size_t i = 0; i < all->n; i++) {
-		const struct override *o = &all->at[i];
+	list_each (o, all) {
 		struct pair pair = { o->parts.at[o->parts.n - 1], o->at, o->value };
 
 		/* {torch: {version: value}} */

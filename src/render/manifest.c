@@ -107,8 +107,7 @@ render_may_write(struct arena *a, struct diags *ds, const char *dir, const char 
 		if (path)
 			map_put(&digests, path, (void *)(uintptr_t)field(rows->items[i], "digest"));
 	}
-	for (size_t i = 0; i < files->n; i++) {
-		const struct rendered *f = &files->at[i];
+	list_each (f, files) {
 		struct arena *scratch = arena_new();
 		const char *path = fs_join(a, dir, f->path);
 		const char *why = why_kept(scratch, path, f, map_get(&digests, f->path),
@@ -157,9 +156,7 @@ files_json(struct arena *a, struct json *j, const struct rendereds *files, const
 	const struct node *rows = recorded(a, dir, "files");
 	struct map now = MAP(a);
 
-	for (size_t i = 0; i < files->n; i++) {
-		const struct rendered *r = &files->at[i];
-
+	list_each (r, files) {
 		json_put(j, "('path': %s, 'target': %s, 'digest': %s, 'size': %d", r->path,
 			 r->target, digest_of(a, r->text, r->size), (int)r->size);
 		if (r->forced.n)

@@ -321,9 +321,7 @@ smoke_function(struct modal *m)
 	const struct step *check = plan_step(m->t->plan, "check");
 	bool kernel = false;
 
-	for (size_t i = 0; i < check->operations.n; i++) {
-		const struct operation *op = &check->operations.at[i];
-
+	list_each (op, &check->operations) {
 		if ((op->kind != OP_SMOKE || !m->gpus.n) && op->kind != OP_PROBE)
 			continue;
 		scope_code(m->t->top, op->kind == OP_SMOKE ? "nvcc" : "probe",

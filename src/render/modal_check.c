@@ -71,8 +71,7 @@ check_python(struct modal *m)
 static void
 check_env(struct modal *m)
 {
-	for (size_t i = 0; i < m->recipe->env.n; i++) {
-		const struct setting *s = &m->recipe->env.at[i];
+	list_each (s, &m->recipe->env) {
 		const char *bad = strpbrk(s->value.s, "$\"'\\");
 
 		if (bad)
@@ -90,15 +89,12 @@ check_env(struct modal *m)
 static void
 check_sources(struct modal *m)
 {
-	for (size_t i = 0; i < m->stack->extensions.n; i++) {
-		const struct stack_extension *e = &m->stack->extensions.at[i];
-
+	list_each (e, &m->stack->extensions)
 		if (e->source == SOURCE_GIT && !starts_with(e->url, "https://") &&
 		    !starts_with(e->url, "git+https://"))
 			diag_help(refuse(m, E_MODAL_SOURCE, e->asked->git.at,
 					 "a Modal build has no ssh key to fetch `%s`", e->url),
 				  "use an https:// address, or a wheel by URL");
-	}
 }
 
 /* Python's keywords and names in the app file, which a function cannot have. */
@@ -150,14 +146,11 @@ covers(const struct names *code, const char *ptx, const struct modal_gpu *g)
 static const struct stack_extension *
 compiled_for_these(const struct modal *m)
 {
-	for (size_t i = 0; i < m->stack->extensions.n; i++) {
-		const struct stack_extension *e = &m->stack->extensions.at[i];
-
+	list_each (e, &m->stack->extensions)
 		if (e->source != SOURCE_WHEEL &&
 		    (!strcmp(e->arch_flags, "honoured") || e->nvcc_env ||
 		     (e->release && e->release->arch_env)))
 			return e;
-	}
 	return NULL;
 }
 

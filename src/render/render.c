@@ -112,8 +112,7 @@ sort_out(struct run *r, const struct diags *from, const char *target)
 static void
 report(struct run *r, bool left_out)
 {
-	for (size_t i = 0; i < r->refused.n; i++) {
-		const struct refusal *x = &r->refused.at[i];
+	list_each (x, &r->refused) {
 		const char *text = x->d->text;
 
 		if (left_out)

@@ -91,8 +91,7 @@ add_locked(struct target *t, struct map *seen, const struct step *s)
 {
 	const char *own = t->plan->stack->recipe->index.url.s, *text = NULL;
 
-	for (size_t i = 0; i < s->operations.n; i++) {
-		const struct operation *op = &s->operations.at[i];
+	list_each (op, &s->operations) {
 		struct scope *out;
 
 		if (op->kind == OP_FILE)

@@ -208,8 +208,7 @@ add_operations(struct target *t, const struct step *s, struct scope *out)
 		target_helper(t, &inputs.at[i]);
 	for (size_t i = 0; i < OPERATION_KINDS; i++)
 		code[i] = BUF(t->a);
-	for (size_t i = 0; i < s->operations.n; i++) {
-		const struct operation *op = &s->operations.at[i];
+	list_each (op, &s->operations) {
 		bool own = names[op->kind] && (compiles || op->kind != OP_FETCH);
 
 		if (op->kind == OP_FILE && op->file.helper)

@@ -136,12 +136,9 @@ target_title(struct target *t, const char *list, const char *where)
 			   s->torch_tag ? s->torch_tag : "", s->torch_tag ? ")" : "");
 	if (s->python.value)
 		buf_printf(&b, "Python %s, ", s->python.value);
-	for (size_t i = 0; i < s->extensions.n; i++) {
-		const struct stack_extension *e = &s->extensions.at[i];
-
+	list_each (e, &s->extensions)
 		buf_printf(&b, "%s%s%s, ", e->name, e->version ? " " : "",
 			   e->version ? e->version : "");
-	}
 	buf_puts(&b, where);
 	for (size_t i = 0; s->extensions.n && i < s->archs.n; i++)
 		buf_printf(&b, "%s%s", i ? ", " : "; compiled for compute capability ",

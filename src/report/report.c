@@ -377,11 +377,8 @@ page_choices(struct page *p, const struct stack *st)
 	for (size_t i = 0; i < st->archs.n; i++)
 		list_push(p->a, &archs, st->archs.at[i].value);
 	choice(p, "GPUs", archs.n ? names_join(p->a, &archs, ", ") : NULL, "compute capabilities");
-	for (size_t i = 0; i < st->extensions.n; i++) {
-		const struct stack_extension *e = &st->extensions.at[i];
-
+	list_each (e, &st->extensions)
 		choice(p, e->name, e->version ? e->version : "version unknown", e->source_reason);
-	}
 	for (size_t i = 0; i < st->packages.n; i++)
 		choice(p, i ? "" : "packages", st->packages.at[i].requirement,
 		       st->packages.at[i].reason);

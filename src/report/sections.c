@@ -290,8 +290,7 @@ page_proof(struct page *p)
 	page_prose(
 		p, p->top, "proof_said",
 		proof_of(p, proof, other_proof(proof, p->r->files.record, p->r->recipe->digest)));
-	for (size_t i = 0; i < proof->checks.n; i++) {
-		const struct proof_check *c = &proof->checks.at[i];
+	list_each (c, &proof->checks) {
 		struct scope *row = scope_item(p->top, "checks");
 
 		page_text(p, row, "name", c->id);

@@ -142,8 +142,7 @@ install(struct workspace *w, const struct os_release *os, struct text image, str
 		diag_help(d, "use an Ubuntu or Debian image");
 		return false;
 	}
-	for (size_t i = 0; i < list->n; i++) {
-		const struct choice *c = &list->at[i];
+	list_each (c, list) {
 		struct names names = { 0 };
 
 		if (c->given)

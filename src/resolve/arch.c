@@ -66,8 +66,7 @@ resolve_archs(struct workspace *w)
 	w->s->arch_list = "";
 	if (s->torch_tag && !strcmp(s->torch_tag, "cpu"))
 		return;
-	for (size_t i = 0; i < w->r->gpus.n; i++) {
-		const struct recipe_gpu *g = &w->r->gpus.at[i];
+	list_each (g, &w->r->gpus) {
 		struct choice c = choice_given(g->text, "the recipe requires it");
 
 		c.value = g->cc;

@@ -128,8 +128,7 @@ check_companions(struct workspace *w)
 void
 check_yanked(struct workspace *w)
 {
-	for (size_t i = 0; i < w->r->packages.n; i++) {
-		const struct recipe_requirement *q = &w->r->packages.at[i];
+	list_each (q, &w->r->packages) {
 		const struct version *v = specifiers_pin(q->req->spec);
 		const struct python_package *p = v ? facts_package(w->f, q->req->key) : NULL;
 		const struct package_release *r = p ? package_release(p, v) : NULL;
@@ -157,8 +156,7 @@ check_no_archs(struct workspace *w)
 	if (s->archs.n || !s->torch.value || (s->torch_tag && !strcmp(s->torch_tag, "cpu")) ||
 	    s->cuda_from == CUDA_HOST || check_setting(w, "TORCH_CUDA_ARCH_LIST", &at, &of))
 		return;
-	for (size_t i = 0; i < s->extensions.n; i++) {
-		const struct stack_extension *e = &s->extensions.at[i];
+	list_each (e, &s->extensions) {
 		struct diag *d;
 
 		if (e->source == SOURCE_WHEEL || !e->build ||
@@ -231,8 +229,7 @@ check_cudnn(struct workspace *w)
 {
 	const struct stack *s = w->s;
 
-	for (size_t i = 0; i < s->extensions.n; i++) {
-		const struct stack_extension *e = &s->extensions.at[i];
+	list_each (e, &s->extensions) {
 		const char *needs = e->known ? e->known->needs_cudnn : NULL, *better;
 		struct diag *d;
 

@@ -118,8 +118,7 @@ check_toolkit(struct workspace *w, const struct setting *given, const struct nam
 static void
 check_effect(struct workspace *w, const struct setting *given, const struct stack_extension *of)
 {
-	for (size_t i = 0; i < w->s->extensions.n; i++) {
-		const struct stack_extension *e = &w->s->extensions.at[i];
+	list_each (e, &w->s->extensions) {
 		const struct extension_release *build = e->build;
 		struct diag *d;
 

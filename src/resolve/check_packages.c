@@ -119,8 +119,7 @@ is_only_wheel(const struct extension *e, const struct recipe_extension *asked)
 void
 check_wheel_extension(struct workspace *w)
 {
-	for (size_t i = 0; i < w->s->extensions.n; i++) {
-		const struct stack_extension *x = &w->s->extensions.at[i];
+	list_each (x, &w->s->extensions) {
 		const struct recipe_extension *e = x->asked;
 		struct diag *d;
 

@@ -170,9 +170,7 @@ check_owner(struct workspace *w, const struct owner *o, const struct names *extr
 void
 check_extras(struct workspace *w)
 {
-	for (size_t i = 0; i < w->s->extensions.n; i++) {
-		const struct stack_extension *x = &w->s->extensions.at[i];
-
+	list_each (x, &w->s->extensions)
 		check_owner(w,
 			    &(struct owner){ .at = x->asked->name.at,
 					     .name = x->asked->name.s,
@@ -180,9 +178,7 @@ check_extras(struct workspace *w)
 					     .r = x->build,
 					     .compiled = true },
 			    &x->asked->extras);
-	}
-	for (size_t i = 0; i < w->r->packages.n; i++) {
-		const struct recipe_requirement *q = &w->r->packages.at[i];
+	list_each (q, &w->r->packages) {
 		const struct extension *e =
 			q->req->extras.n ? facts_extension(w->f, q->req->key) : NULL;
 		const struct candidate *c = e ? decided(w, e->name) : NULL;

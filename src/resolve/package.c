@@ -127,14 +127,11 @@ build_needs(struct workspace *w)
 		return;
 	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
 		build_need(w, always[i], "no build isolation: setup.py must find it", NULL);
-	for (size_t i = 0; i < w->s->extensions.n; i++) {
-		const struct stack_extension *e = &w->s->extensions.at[i];
-
+	list_each (e, &w->s->extensions)
 		for (size_t k = 0; e->build && k < e->build->build_requires.n; k++)
 			build_need(w, e->build->build_requires.at[k],
 				   arena_printf(w->a, "%s needs it to build", e->name),
 				   e->build->source);
-	}
 	if (t && t->setuptools)
 		build_need(w, t->setuptools, arena_printf(w->a, "torch %s needs it", t->version),
 			   t->source);

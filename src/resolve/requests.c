@@ -161,8 +161,7 @@ read_machine_and_python(struct workspace *w)
 				  .note = "the platform is named here",
 				  .sentence = arena_printf(w->a, "the image is for %s", arch) },
 		arch, NULL, HEAVY);
-	for (size_t i = 0; i < r->gpus.n; i++) {
-		const struct recipe_gpu *g = &r->gpus.at[i];
+	list_each (g, &r->gpus) {
 		unsigned gpu = variable_get(w, VARIABLE_GPU, arena_printf(w->a, "gpu %s", g->cc));
 
 		variable_at(w, gpu)->label = g->text.s;

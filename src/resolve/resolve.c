@@ -68,11 +68,8 @@ resolve_first(struct workspace *w)
 	w->python = decided(w, "python");
 	if (!w->python)
 		w->python = &variable_at(w, python)->c[0];
-	for (size_t i = 0; i < w->r->extensions.n; i++) {
-		const struct recipe_extension *e = &w->r->extensions.at[i];
-
+	list_each (e, &w->r->extensions)
 		w->s->compiles |= is_compiled(e) && extension_stays(w, e);
-	}
 }
 
 static bool

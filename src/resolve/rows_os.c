@@ -76,15 +76,12 @@ constraint_torch_gcc(struct query *q, struct workspace *w)
 
 	if (t && w->compiles && !env_is(w, "TORCH_DONT_CHECK_COMPILER_ABI", "ON 1 YES TRUE Y"))
 		table = facts_torch_compilers(w->f, t->version);
-	for (size_t i = 0; i < table.n; i++) {
-		const struct torch_compiler *row = &table.at[i];
-
+	list_each (row, &table)
 		add_conflict(q,
 			     TERMS(THIS(q), IN(cuda, set_cuda(w, cuda, row->cuda)),
 				   OUT(w, gcc, set_in(w, gcc, row->gcc))),
 			     row->source, "torch %s with CUDA %s supports gcc %s", t->version,
 			     row->cuda, spec_label(w->a, row->gcc));
-	}
 }
 
 /* --- the C library, and the C++ standard of torch's headers --- */
@@ -100,8 +97,7 @@ constraint_torch_glibc(struct query *q, struct workspace *w)
 		if (t->variants[i].glibc_min)
 			group_add(w, &all, build, variable_candidate(w, build, t->variants[i].tag),
 				  t->variants[i].glibc_min, t->variants[i].source);
-	for (size_t i = 0; i < all.n; i++) {
-		const struct group *g = &all.at[i];
+	list_each (g, &all) {
 		bool every = solve_set_count(g->these, variable_at(w, build)->n) == t->nvariants;
 		const struct solve_term terms[] = { THIS(q),
 						    IS(w, VARIABLE_GLIBC, set_below, g->why),

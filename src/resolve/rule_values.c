@@ -176,8 +176,7 @@ given_value(const struct rule_case *c, const struct rule_condition *k)
 bool
 rule_can_hold(const struct rule_case *c)
 {
-	for (size_t i = 0; i < c->rule->when.n; i++) {
-		const struct rule_condition *k = &c->rule->when.at[i];
+	list_each (k, &c->rule->when) {
 		const char *value = k->given ? given_value(c, k) : NULL;
 		bool any = false;
 		unsigned gpu;
@@ -245,9 +244,7 @@ words_for(const struct rule_case *c, const char *name)
 	struct names gpus = { 0 };
 	unsigned gpu;
 
-	for (size_t i = 0; i < c->rule->when.n; i++) {
-		const struct rule_condition *k = &c->rule->when.at[i];
-
+	list_each (k, &c->rule->when) {
 		if (k->variable == VAR_ENV && ends_with(name, k->name))
 			return env_value(c->w, k->name);
 		if (strcmp(k->name, name) != 0 &&

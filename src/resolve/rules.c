@@ -50,8 +50,7 @@ add_clause(struct rule_case *c)
 	unsigned gpu;
 
 	c->terms.n = 0;
-	for (size_t i = 0; i < c->rule->when.n; i++) {
-		const struct rule_condition *k = &c->rule->when.at[i];
+	list_each (k, &c->rule->when) {
 		int domain = rule_domain(c, k->variable, k->name);
 
 		/* The solver may still add the package. */
@@ -121,8 +120,7 @@ places_of(const struct rule_case *c)
 {
 	struct finding_places all = { 0 };
 
-	for (size_t i = 0; i < c->rule->when.n; i++) {
-		const struct rule_condition *k = &c->rule->when.at[i];
+	list_each (k, &c->rule->when) {
 		bool brought = k->variable == VAR_CUDA || k->variable == VAR_NVCC ||
 			       k->variable == VAR_GCC || k->variable == VAR_GLIBC ||
 			       k->variable == VAR_OS;
@@ -181,8 +179,7 @@ anchor_of(const struct rule_case *c)
 {
 	unsigned gpu;
 
-	for (size_t i = 0; i < c->rule->when.n; i++) {
-		const struct rule_condition *k = &c->rule->when.at[i];
+	list_each (k, &c->rule->when) {
 		size_t first = 0;
 
 		if (!k->all && !k->given)
@@ -287,9 +284,7 @@ rejects_gpu(const struct rule_case *c, const char *cc)
 	const struct version *v = facts_version(c->w->f, cc);
 	bool gpu = false;
 
-	for (size_t i = 0; i < c->rule->when.n; i++) {
-		const struct rule_condition *k = &c->rule->when.at[i];
-
+	list_each (k, &c->rule->when) {
 		if (k->all || k->reference.name || k->variable == VAR_EXTENSION ||
 		    k->variable == VAR_SOURCE ||
 		    (k->variable == VAR_GPUS ?

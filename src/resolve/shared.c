@@ -17,9 +17,7 @@ requested(const struct workspace *w, unsigned variable)
 {
 	size_t n = w->variables.at[variable]->t.n;
 
-	for (size_t i = 0; i < w->solver_pins.n; i++) {
-		const struct solve_pin *p = &w->solver_pins.at[i];
-
+	list_each (p, &w->solver_pins) {
 		if (p->variable != variable || solve_set_count(p->set, n) != 1)
 			continue;
 		for (size_t k = 0; k < n; k++)

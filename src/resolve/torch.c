@@ -224,8 +224,7 @@ choose_numpy(struct workspace *w)
 	const struct recipe_requirements *lists[] = { &w->r->packages, &w->r->torch.with };
 
 	for (size_t k = 0; k < 2; k++)
-		for (size_t i = 0; i < lists[k]->n; i++) {
-			const struct recipe_requirement *q = &lists[k]->at[i];
+		list_each (q, lists[k]) {
 			const char *spec = specifiers_text(w->a, q->req->spec);
 
 			if (strcmp(q->req->key, "numpy") != 0 || !*spec ||

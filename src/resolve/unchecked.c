@@ -249,9 +249,7 @@ add_extension(struct workspace *w, const struct stack_extension *x)
 static void
 add_extra_indexes(struct workspace *w)
 {
-	for (size_t i = 0; i < w->r->extras.n; i++) {
-		const struct recipe_index *x = &w->r->extras.at[i];
-
+	list_each (x, &w->r->extras) {
 		/* torch never comes from there: SB0206 reports that. */
 		for (size_t k = 0; k < x->packages.n; k++)
 			if (strcmp(name_normalize(w->a, x->packages.at[k].s), "torch") != 0)

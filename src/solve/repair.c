@@ -30,8 +30,7 @@ struct workshop {
 static const struct solve_indexes *
 not_hit(const struct workshop *w)
 {
-	for (size_t i = 0; i < w->conflicts.n; i++) {
-		const struct solve_indexes *c = &w->conflicts.at[i];
+	list_each (c, &w->conflicts) {
 		bool hit = false;
 
 		for (size_t k = 0; k < c->n && !hit; k++)
@@ -45,8 +44,7 @@ not_hit(const struct workshop *w)
 static bool
 holds_a_repair(const struct workshop *w)
 {
-	for (size_t i = 0; i < w->found.n; i++) {
-		const struct solve_indexes *pins = &w->found.at[i];
+	list_each (pins, &w->found) {
 		size_t k = 0;
 
 		while (k < pins->n && w->taken[pins->at[k]])

@@ -47,8 +47,7 @@ own_probes(struct json *j, struct arena *a, struct diags *ds, const struct recip
 	bool good = true;
 
 	json_list(j, "probes");
-	for (size_t i = 0; i < r->verify.probes.n; i++) {
-		const struct text *t = &r->verify.probes.at[i];
+	list_each (t, &r->verify.probes) {
 		const struct source *s =
 			fs_read(a, ds, fs_join(a, fs_dir(a, r->path), t->s), FS_READ_MAX, t->at);
 

@@ -142,9 +142,7 @@ level_result(const struct proof *p, enum proof_level level, bool *any)
 {
 	enum proof_result worst = PROOF_PASSED;
 
-	for (size_t i = 0; i < p->checks.n; i++) {
-		const struct proof_check *c = &p->checks.at[i];
-
+	list_each (c, &p->checks) {
 		if (kinds[kind_of(c->id)].level != level)
 			continue;
 		*any = true;

@@ -27,9 +27,7 @@ proof_json(const struct proof *p, struct buf *out)
 		 "'seconds': %f, 'checks': [",
 		 p->driver, p->driver_cuda, p->gpu, p->no_gpu, proof_result_words[p->result],
 		 proof_level_words[proof_proven(p)], p->import_timeout_s, p->timeout_s, p->seconds);
-	for (size_t i = 0; i < p->checks.n; i++) {
-		const struct proof_check *c = &p->checks.at[i];
-
+	list_each (c, &p->checks) {
 		json_put(&j, "{'id': %s, 'result': %s, 'why': %s, 'what': %s, 'seconds': %f", c->id,
 			 proof_result_words[c->result], c->why, c->what, c->seconds);
 		/* The figures are already JSON on one line. */
@@ -95,9 +93,7 @@ proof_junit(const struct proof *p, struct buf *out)
 	    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"%s\" "
 	    "tests=\"%z\" failures=\"%z\" errors=\"0\" skipped=\"%z\" time=\"%f\">\n",
 	    stack, p->checks.n, failures, skipped, p->seconds);
-	for (size_t i = 0; i < p->checks.n; i++) {
-		const struct proof_check *c = &p->checks.at[i];
-
+	list_each (c, &p->checks) {
 		xml(out,
 		    "    <testcase classname=\"stackbuild.verify.%s\" name=\"%s\" time=\"%f\">\n",
 		    stack, c->id, c->seconds);

@@ -147,8 +147,7 @@ add_sample(struct watch *w, size_t i, double now_s)
 
 	s->by_process |= now->by_process;
 	s->device_peak = now->busy > s->device_peak ? now->busy : s->device_peak;
-	for (size_t k = 0; k < now->uses.n; k++) {
-		const struct gpu_use *u = &now->uses.at[k];
+	list_each (u, &now->uses) {
 		enum whose is = whose(w, u->pid);
 
 		if (is == OURS) {
@@ -189,9 +188,7 @@ add_base(struct watch *w)
 
 		s->base_busy = w->now[i].busy > 0;
 		s->base_mem_mib = w->now[i].mem_mib;
-		for (size_t k = 0; k < w->now[i].uses.n; k++) {
-			const struct gpu_use *u = &w->now[i].uses.at[k];
-
+		list_each (u, &w->now[i].uses) {
 			/*
 			 * The driver's buffer contains past samples: only those of living processes
 			 * count.
