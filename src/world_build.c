@@ -196,12 +196,26 @@ open_mirror(struct run *r, const struct plan *p, struct build_options *o, struct
 	const char *again = arena_printf(r->a, "stackbuild lock %s",
 					 recipe_words(r->a, r->o, cell->path, cell->cell));
 	const struct lock *l = p->lock;
+	const bool image = o->engine->build;
+	const struct step *apt = NULL;
+	struct diag *d;
 
 	if (!r->o->mirror)
 		return true;
+	for (size_t i = 0; i < p->n && image && !apt; i++)
+		apt = step_operation(&p->steps[i], OP_SYSTEM) ? &p->steps[i] : NULL;
+	if (apt || (image && p->stack->runtime_apt.n)) {
+		d = diag_at(
+			&r->ds, E_MIRROR_LACKS, apt ? apt->at : p->stack->runtime_base.at,
+			"a mirror has no system packages, and the %s of this image installs some",
+			apt ? arena_printf(r->a, "step `%s`", apt->id) : "runtime stage");
+		diag_help(d, "name a base image that has them and Python, or build with --engine "
+			     "venv on a host that has them");
+		return false;
+	}
 	o->mirror = use;
 	return (l || lock_beside(r->a, &r->ds, cell, again, true, &l)) &&
-	       mirror_use(r->a, &r->ds, l, p->stack, r->o->mirror, use);
+	       mirror_use(r->a, &r->ds, l, p->stack, r->o->mirror, image, use);
 }
 
 static bool
@@ -373,8 +387,11 @@ verb_build(struct run *r)
 		return EXIT_DIAGNOSED;
 	if (o->mirror && o->no_lock)
 		return usage_error("--mirror has the files of the lock: without --no-lock");
-	if (o->mirror && strcmp(b.engine->name, "venv") != 0)
-		return usage_error("--mirror is for the engine venv: --engine venv");
+	if (o->mirror &&
+	    (b.engine->dialect == DIALECT_BUILDAH ? state.at.remote :
+						    strcmp(b.engine->name, "venv") != 0))
+		return usage_error("--mirror is for the engines podman and buildah of this host, "
+				   "and venv");
 	if (rs->n > 1 && o->wheel)
 		return usage_error("--wheel compiles for one cell: name it with --cell");
 	if (rs->n > 1)

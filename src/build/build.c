@@ -162,7 +162,8 @@ write_target(struct work *w, const char *target, const char *path, bool for_buil
 
 	if (!render(w->a, w->ds, &in, &files))
 		return false;
-	for (size_t i = 0; i < files.n && w->o->mirror; i++)
+	/* The Dockerfile for the user names the images themselves. */
+	for (size_t i = 0; i < files.n && w->o->mirror && (for_build || !w->o->engine->build); i++)
 		files.at[i].text =
 			mirror_text(w->a, w->o->mirror, files.at[i].text, &files.at[i].size);
 	/* Cells that build in parallel share the manifest. */
@@ -201,6 +202,7 @@ call(struct work *w, struct engine_build b)
 	b.platform = w->plan->stack->platform;
 	b.secrets = w->secret_files;
 	b.cache_from = o->cache_from;
+	b.volume = o->mirror ? o->mirror->volume : NULL;
 	if (o->jobs)
 		list_push(w->a, &b.args, arena_printf(w->a, "MAX_JOBS=%u", o->jobs));
 	return work_run(w, o->engine->build(w->a, &o->state->at, &b));

@@ -34,7 +34,7 @@ struct build_options {
 	struct names cache_from, cache_to;
 	bool keep_context;
 	bool colour;
-	const struct mirror_use *mirror; /* replaces the network for venv; or NULL */
+	const struct mirror_use *mirror; /* replaces the network; or NULL */
 	const char *wheel;               /* id of an extension: makes only its wheel; or NULL */
 };
 

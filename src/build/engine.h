@@ -52,6 +52,7 @@ struct engine_build {
 	struct names args;      /* "MAX_JOBS=2": never a secret */
 	struct names secrets;   /* "PIP_TOKEN=/private/PIP_TOKEN": id and file */
 	struct names cache_from, cache_to; /* registry references, for pipelines */
+	const char *volume; /* "DIR:PLACE:ro": RUN sees this directory, and no network; or NULL */
 	bool no_cache;
 	bool push; /* buildctl, docker with buildx: pushes the image and stores none here */
 };

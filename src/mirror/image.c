@@ -9,8 +9,12 @@
 #include <errno.h>
 #include <jansson.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/fs.h"
+#include "base/json.h"
+#include "base/sha256.h"
 #include "base/str.h"
 #include "fetch/fetch.h"
 #include "internal.h"
@@ -169,4 +173,63 @@ image_fill(struct arena *a, struct diags *ds, const struct lock_image *image,
 	if (good)
 		*(done->bytes > before ? &done->fetched : &done->had) += 1;
 	return good;
+}
+
+/* --- using it --- */
+
+/*
+ * podman and buildah name a base after the path of its layout, so the path has small letters only, and is the
+ * same in the next build.
+ */
+static const char *
+own_directory(struct arena *a, const char *of)
+{
+	const char *path = arena_printf(a, "/tmp/stackbuild-%u-%.16s", (unsigned)geteuid(),
+					sha256_hex(a, of, strlen(of)));
+	struct stat st;
+
+	if (mkdir(path, 0700) != 0 && errno != EEXIST)
+		return NULL;
+	errno = EPERM;
+	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
+			       !(st.st_mode & 077) ?
+		       path :
+		       NULL;
+}
+
+const char *
+image_layout(struct arena *a, struct diags *ds, const struct lock_image *image, const char *dir,
+	     const char **why)
+{
+	const char *blobs = fs_real(a, fs_join(a, dir, "images/blobs"));
+	const char *digest = image->platform_digest ? image->platform_digest : "sha256:";
+	const char *hex = digest + strlen("sha256:"), *type, *to;
+	const char *path = arena_printf(a, "%s/sha256/%s", blobs, hex);
+	const struct source *m = *hex ? fs_read_quiet(a, path, INDEX_MAX) : NULL;
+	struct buf text = BUF(a);
+	struct json j = json_to(&text);
+	json_t *root;
+
+	*why = !*hex                           ? "the lock does not pin the image" :
+	       !m                              ? "its manifest does not exist" :
+	       !file_is(a, path, hex, m->size) ? "its manifest has another digest than the lock" :
+						 NULL;
+	if (*why)
+		return NULL;
+	root = json_loadb(m->text, m->size, 0, NULL);
+	type = fetch_json_text(a, root, "mediaType");
+	json_decref(root);
+	json_put(&j,
+		 "{'schemaVersion': 2, 'manifests': [{'mediaType': %s, 'digest': %s, 'size': %d}]}",
+		 type ? type : "application/vnd.oci.image.manifest.v1+json", digest, (int)m->size);
+	to = own_directory(a, arena_printf(a, "%s %s", blobs, digest));
+	if (!to || (symlink(blobs, fs_join(a, to, "blobs")) != 0 && errno != EEXIST)) {
+		*why = arena_printf(a, "cannot write a directory below /tmp: %s", strerror(errno));
+		return NULL;
+	}
+	return fs_write(ds, fs_join(a, to, "index.json"), text.p, text.n, 0644, false, NULL) &&
+			       fs_write(ds, fs_join(a, to, "oci-layout"), layout, strlen(layout),
+					0644, false, NULL) ?
+		       to :
+		       NULL;
 }

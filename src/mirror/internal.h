@@ -37,6 +37,14 @@ bool file_is(struct arena *a, const char *path, const char *sha256, size_t size)
 bool image_fill(struct arena *a, struct diags *ds, const struct lock_image *image,
 		const struct mirror_how *how, struct mirror_done *done);
 
+/*
+ * Writes an OCI layout with one image of a lock, and returns its directory: below /tmp, and the same for
+ * the same image.  The blobs are links to those of the mirror.  NULL: *why has the reason, or errors
+ * SB0406
+ */
+const char *image_layout(struct arena *a, struct diags *ds, const struct lock_image *image,
+			 const char *dir, const char **why);
+
 /* Prints that a download starts. */
 void note(const struct mirror_how *how, const char *what, double bytes);
 

@@ -46,19 +46,22 @@ bool mirror_index(struct arena *a, struct diags *ds, const char *dir);
 
 /* The settings with which a build uses a mirror. */
 struct mirror_use {
-	struct names env;      /* "NAME=value" for pip and git */
-	struct names from, to; /* URLs in commands, and the file:// URLs that replace them */
+	struct names env;      /* "NAME=value" for pip and git, of an environment */
+	struct names from, to; /* URLs and images in commands, and the texts that replace them */
+	const char *volume;    /* of an image: the mirror at MIRROR_PLACE, "DIR:PLACE:ro" */
 };
+#define MIRROR_PLACE "/mnt/stackbuild"
 
 /*
- * mirror_use -- checks that a mirror has every file and repository that an environment needs.
+ * mirror_use -- checks that a mirror has every file, repository and base image that a build needs.
  *
+ *   in      s: as the lock pins it; image: for an image, else for an environment
  *   out     *out
- *   errors  SB1031 with each part that is missing or has another digest, false
+ *   errors  SB1031 with each part that is missing or has another digest, SB0406, false
  *   memory  lives in a
  */
 bool mirror_use(struct arena *a, struct diags *ds, const struct lock *l, const struct stack *s,
-		const char *dir, struct mirror_use *out);
+		const char *dir, bool image, struct mirror_use *out);
 
 /* Returns a text of *n bytes with m's file:// URLs instead of the others, and its new length. */
 const char *mirror_text(struct arena *a, const struct mirror_use *m, const char *text, size_t *n);

@@ -12,6 +12,7 @@ enum { FAULTS_SHOWN = 8 };
 struct checking {
 	struct arena *a;
 	const char *dir;
+	const char *place; /* where commands see it: an absolute path */
 	struct names faults;
 };
 
@@ -47,9 +48,9 @@ check_source(struct checking *c, const struct lock_source *source, const struct 
 /* Returns the URL of a file or directory. The URL has no characters that are special to a shell,
  * pip or git. */
 static const char *
-file_url(struct arena *a, const char *dir, const char *path)
+file_url(struct arena *a, const char *place, const char *path)
 {
-	const char *whole = fs_real(a, fs_join(a, dir, path));
+	const char *whole = fs_join(a, place, path);
 	struct buf b = BUF(a);
 
 	buf_puts(&b, "file://");
@@ -74,6 +75,7 @@ configure_git(struct arena *a, struct mirror_use *u, size_t *n, const char *key,
 static bool
 use_git(struct arena *a, struct diags *ds, const char *dir, struct mirror_use *u)
 {
+	const char *real = fs_real(a, dir);
 	const char *old = getenv("GIT_CONFIG_COUNT");
 	size_t n = old ? strtoul(old, NULL, 10) % 1000 : 0;
 	struct names urls = { 0 };
@@ -89,9 +91,10 @@ use_git(struct arena *a, struct diags *ds, const char *dir, struct mirror_use *u
 
 		if (!url || !str_matches(url->text, "^[a-z+]+://[^\\x00-\\x20\\x7f]+$"))
 			continue;
-		configure_git(a, u, &n, arena_printf(a, "url.%s.insteadOf", file_url(a, dir, bare)),
+		configure_git(a, u, &n,
+			      arena_printf(a, "url.%s.insteadOf", file_url(a, real, bare)),
 			      url->text);
-		configure_git(a, u, &n, "safe.directory", fs_real(a, fs_join(a, dir, bare)));
+		configure_git(a, u, &n, "safe.directory", fs_join(a, real, bare));
 	}
 	/* Otherwise, git rejects submodules from file://. */
 	configure_git(a, u, &n, "protocol.file.allow", "always");
@@ -99,27 +102,67 @@ use_git(struct arena *a, struct diags *ds, const char *dir, struct mirror_use *u
 	return true;
 }
 
+static void
+replace(struct arena *a, struct mirror_use *u, const char *from, const char *to)
+{
+	list_push(a, &u->from, from);
+	list_push(a, &u->to, to);
+}
+
+static void
+use_image(struct checking *c, struct diags *ds, const struct lock_image *image, const char *from,
+	  struct mirror_use *u)
+{
+	const char *why = NULL, *layout;
+
+	if (!image->name)
+		return;
+	layout = image_layout(c->a, ds, image, c->dir, &why);
+	if (layout)
+		replace(c->a, u, arena_printf(c->a, "FROM %s", from),
+			arena_printf(c->a, "FROM oci:%s", layout));
+	else if (why)
+		list_push(c->a, &c->faults, arena_printf(c->a, "%s: %s", image->name, why));
+}
+
+/* Makes an engine take the images from layouts, and pip in them the files of the mirror. */
+static void
+use_images(struct checking *c, struct diags *ds, const struct lock *l, const struct stack *s,
+	   struct mirror_use *u)
+{
+	const char *real = fs_real(c->a, c->dir);
+
+	if (strpbrk(real, ":,"))
+		list_push(c->a, &c->faults, "an engine cannot mount a path with `:` or `,`");
+	u->volume = arena_printf(c->a, "%s:" MIRROR_PLACE ":ro", real);
+	use_image(c, ds, &l->base, s->base.value, u);
+	use_image(c, ds, &l->runtime, s->runtime_base.value, u);
+	/* Every stage that starts pip has this line (templates/Dockerfile). */
+	replace(c->a, u, "ARG PIP_NO_INPUT=1",
+		"ARG PIP_NO_INDEX=1 PIP_FIND_LINKS=file://" MIRROR_PLACE "/files PIP_NO_INPUT=1");
+}
+
 bool
 mirror_use(struct arena *a, struct diags *ds, const struct lock *l, const struct stack *s,
-	   const char *dir, struct mirror_use *out)
+	   const char *dir, bool image, struct mirror_use *out)
 {
-	struct checking c = { .a = a, .dir = dir };
+	struct checking c = { .a = a, .dir = dir, .place = image ? MIRROR_PLACE : fs_real(a, dir) };
 	unsigned before = ds->errors;
 	const struct items files = items_of(a, ds, l);
 	struct diag *d;
 
 	*out = (struct mirror_use){ 0 };
 	for (size_t i = 0; i < files.n; i++) {
-		if (files.at[i].image)
+		if (files.at[i].image && !image)
 			continue;
 		check_file(&c, &files.at[i]);
-		if (!files.at[i].by_url)
-			continue;
-		list_push(a, &out->from, files.at[i].url);
-		list_push(a, &out->to, file_url(a, dir, files.at[i].path));
+		if (files.at[i].by_url)
+			replace(a, out, files.at[i].url, file_url(a, c.place, files.at[i].path));
 	}
 	for (size_t i = 0; i < l->sources.n; i++)
 		check_source(&c, &l->sources.at[i], s);
+	if (image)
+		use_images(&c, ds, l, s, out);
 	if (c.faults.n) {
 		d = diag_at(ds, E_MIRROR_LACKS, (struct span){ 0 },
 			    "the mirror `%s` lacks parts of the lock", dir);
@@ -128,8 +171,11 @@ mirror_use(struct arena *a, struct diags *ds, const struct lock *l, const struct
 		if (c.faults.n > FAULTS_SHOWN)
 			diag_why(d, "%zu more parts are missing", c.faults.n - FAULTS_SHOWN);
 	}
+	if (image)
+		return ds->errors == before;
 	list_push(a, &out->env, "PIP_NO_INDEX=1");
-	list_push(a, &out->env, arena_printf(a, "PIP_FIND_LINKS=%s", file_url(a, dir, "files")));
+	list_push(a, &out->env,
+		  arena_printf(a, "PIP_FIND_LINKS=%s", file_url(a, c.place, "files")));
 	return use_git(a, ds, dir, out) && ds->errors == before;
 }
 

@@ -1,12 +1,16 @@
 """Recipes that are locked against an index on loopback, by the uv of the environment."""
 
+import glob
 import hashlib
+import io
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
 import sys
+import tarfile
 import tomllib
 
 import registry
@@ -87,7 +91,31 @@ def blob(host, data):
     return {"digest": digest, "size": len(data)}
 
 
-def manifest(host, tag, salt, layers=()):
+def python_layer():
+    """A layer with this Debian's Python, its venv and a shell; None and why there is none."""
+    python, wheels_at = "/usr/bin/python3.11", "/usr/share/python-wheels"
+    if not os.path.exists(python) or not os.path.isdir(wheels_at):
+        return None, "this machine is no Debian 12 with python3-venv"
+    programs = [python, "/bin/mkdir", "/bin/dash"]
+    needed = programs + glob.glob("/usr/lib/python3.11/lib-dynload/*.so")
+    libs = re.findall(r"(?:=> |\t)(/\S+) \(", subprocess.run(["ldd", *needed], capture_output=True, text=True).stdout)
+    data = io.BytesIO()
+    with tarfile.open(fileobj=data, mode="w") as tar:
+        for path in [*programs, *sorted(set(libs)), "/usr/lib/python3.11", wheels_at]:
+            tar.add(os.path.realpath(path) if path not in programs else path, arcname=path.lstrip("/"),
+                    filter=lambda m: None if re.search(r"__pycache__|/config-|pydoc_data|lib2to3", m.name) else m)  # fmt: skip
+        for name, target in (("bin/sh", "dash"), ("usr/bin/python3", "python3.11")):
+            link = tarfile.TarInfo(name)
+            link.type, link.linkname = tarfile.SYMTYPE, target
+            tar.addfile(link)
+        for name in ("tmp", "root", "proc", "sys", "dev", "etc"):
+            folder = tarfile.TarInfo(name)
+            folder.type, folder.mode = tarfile.DIRTYPE, 0o755
+            tar.addfile(folder)
+    return data.getvalue(), None
+
+
+def manifest(host, tag, salt, layers=(), config=b"{}"):
     """Has the registry serve the index of an image for one platform; its digest and that of the image."""
     def put(kind, value):
         data = json.dumps(value).encode()
@@ -97,7 +125,7 @@ def manifest(host, tag, salt, layers=()):
 
     os_name, machine = PLATFORM.split("/")
     kind = "application/vnd.oci.image.manifest.v1+json"
-    config = {"mediaType": "application/vnd.oci.image.config.v1+json", **blob(host, b"{}")}
+    config = {"mediaType": "application/vnd.oci.image.config.v1+json", **blob(host, config)}
     digest, size = put(kind, {"schemaVersion": 2, "mediaType": kind, "config": config, "annotations": {"salt": salt}, "layers": [
         {"mediaType": "application/vnd.oci.image.layer.v1.tar", **blob(host, x)} for x in layers]})  # fmt: skip
     listed, _ = put(registry.INDEX, {"schemaVersion": 2, "mediaType": registry.INDEX, "manifests": [
