@@ -199,8 +199,6 @@ try_signature(struct view *v, size_t i, size_t at)
 		return;
 	line.n = (size_t)(v->p + at - line.p);
 	line.n += line_round(v->p + at, v->n - at, 0, LINE_BYTES, 0).n;
-	if (of->loud && v->d->calm && pattern_find(v->d->calm, line, NULL))
-		return;
 	record_match(v, s, (size_t)(line.p - v->p), groups, line);
 }
 

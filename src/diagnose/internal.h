@@ -44,7 +44,7 @@ struct diagnosis {
 	struct seen *seen; /* by the index of the signature */
 	struct literals *literals;
 	struct indexes *users; /* signatures with a literal, by the index of the literal */
-	struct pattern *calm;  /* the mark `calm`: `loud` signatures ignore its lines, or NULL */
+	struct pattern *calm;  /* the mark `calm`: families ignore its lines; or NULL */
 
 	char *p;                   /* BEFORE + CHUNK + AHEAD bytes */
 	size_t size;               /* bytes in p */

@@ -9,7 +9,7 @@
  * a successful end contradicts, or that follow from an earlier failure.
  */
 
-enum { CAUSES_MAX = 64, WORTH_MAX = 6 };
+enum { CAUSES_MAX = 64, WORTH_MAX = 6, FAMILIES_MAX = 3 };
 
 /* A signature that may be a cause. */
 struct candidate {
@@ -153,13 +153,62 @@ add_cause(struct arena *a, struct causes *all, const struct candidate *c)
 					  c->seen->lines[i].line });
 }
 
-/* Adds the lines at the end of the log that look like errors: the first and the last of them. */
+/* Returns true for a line with the mark `calm`, and for one below such a line that ends in a colon. */
+static bool
+is_calm(const struct diagnosis *d, struct str s)
+{
+	size_t at = (size_t)(s.p - d->p);
+	struct str before = { s.p, 0 };
+
+	if (at)
+		before = line_round(d->p, at - 1, at - 1, LINE_BYTES, 0);
+	return d->calm && (pattern_find(d->calm, s, NULL) ||
+			   (before.n && before.p[before.n - 1] == ':' &&
+			    pattern_find(d->calm, before, NULL)));
+}
+
+/* Marks the first family that the line matches; later calls have earlier lines. */
+static void
+mark_family(const struct diagnosis *d, struct str s, unsigned long long line)
+{
+	if (is_calm(d, s))
+		return;
+	for (size_t i = 0; i < d->n; i++) {
+		struct seen *seen = &d->seen[i];
+
+		if (d->signatures[i].literals.n)
+			continue;
+		if (!seen->pattern)
+			seen->pattern = pattern_compile(d->signatures[i].pattern);
+		if (pattern_find(seen->pattern, s, NULL)) {
+			seen->count = 1;
+			seen->first_at = seen->last_at = d->offset + (size_t)(s.p - d->p);
+			seen->lines[0] = (struct log_line){ NULL, line };
+			return;
+		}
+	}
+}
+
+static const char *
+copy_line(const struct diagnosis *d, struct str s)
+{
+	return mask_credentials(d->a,
+				arena_copy(d->a, s.p, s.n < LOG_LINE_MAX ? s.n : LOG_LINE_MAX));
+}
+
+/*
+ * Adds the last lines of the log that look like errors, and marks the families of all such lines
+ * at its end.
+ */
 static void
 add_worth(const struct diagnosis *d, struct causes *all)
 {
 	static const char errors[] =
-		"(?i)\\b(?:errors?|fatal|fail(?:ed|ure)|cannot|could not|denied|not found|no such|"
-		"undefined|killed|exception|abort(?:ed)?|timed out)\\b(?!-|=|s?\\.[a-z])";
+		"(?i)\\b(?:\\w*errors?|fatal|fail(?:ed|ure)?|cannot|could not|unable|denied|"
+		"not (?:found|available|installed|supported|compatible|set)|no such|no space|undefined|"
+		"missing|(?-i:E:)|does(?: not|n.t)|"
+		"unsupported|incompatible|mismatch|invalid|insufficient|conflict\\w*|expired|refused|"
+		"killed|\\w*exception|abort(?:ed)?|timed out|hangs?|stuck)(?!\\w|-|=|s?\\.[a-z])";
 	struct pattern *p = pattern_compile(errors);
 	unsigned long long line = d->line;
 	size_t kept = 0;
@@ -168,14 +217,12 @@ add_worth(const struct diagnosis *d, struct causes *all)
 		struct str s = line_round(d->p, end, end, LINE_BYTES, 0);
 		size_t begin = (size_t)(s.p - d->p);
 
-		if (pattern_find(p, s, NULL) && kept++ < WORTH_MAX)
-			list_push(d->a, &all->worth,
-				  (struct log_line){
-					  mask_credentials(d->a, arena_copy(d->a, s.p,
-									    s.n < LOG_LINE_MAX ?
-										    s.n :
-										    LOG_LINE_MAX)),
-					  line });
+		if (pattern_find(p, s, NULL)) {
+			if (kept++ < WORTH_MAX)
+				list_push(d->a, &all->worth,
+					  (struct log_line){ copy_line(d, s), line });
+			mark_family(d, s, line);
+		}
 		end = begin ? begin - 1 : 0;
 	}
 	pattern_free(p);
@@ -185,6 +232,25 @@ add_worth(const struct diagnosis *d, struct causes *all)
 		all->worth.at[all->worth.n - 1 - i] = all->worth.at[i];
 		all->worth.at[i] = other;
 	}
+}
+
+static void
+add_families(const struct diagnosis *d, struct causes *all)
+{
+	struct candidates found = { .n = 0 };
+
+	for (size_t i = 0; i < d->n && found.n < CAUSES_MAX; i++) {
+		struct seen *seen = &d->seen[i];
+		size_t at = (size_t)(seen->first_at - d->offset);
+
+		if (d->signatures[i].literals.n || !seen->count)
+			continue;
+		seen->lines[0].text = copy_line(d, line_round(d->p, d->size, at, LINE_BYTES, 0));
+		found.at[found.n++] = (struct candidate){ &d->signatures[i], seen };
+	}
+	qsort(found.at, found.n, sizeof(*found.at), by_rank);
+	for (size_t i = 0; i < found.n && i < FAMILIES_MAX; i++)
+		add_cause(d->a, all, &found.at[i]);
 }
 
 struct causes *
@@ -202,7 +268,9 @@ judge(const struct diagnosis *d)
 		if (!follows(&found, &found.at[i]))
 			add_cause(d->a, all, &found.at[i]);
 	all->lines = d->line - (d->size && d->p[d->size - 1] == '\n' ? 1 : 0);
-	if (!all->n && !success)
+	if (!all->n && !success) {
 		add_worth(d, all);
+		add_families(d, all);
+	}
 	return all;
 }

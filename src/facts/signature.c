@@ -29,7 +29,6 @@ signature_of(const struct facts *f, struct arena *a, const char *name, const str
 		.fix = fact_text_of(x, "fix"),
 		.confidence = confidence_of(fact_text_of(x, "confidence")),
 		.in_success = fact_true_of(x, "in_success"),
-		.loud = fact_true_of(x, "loud"),
 		.also = fact_words(f, fact_get(x, "also")),
 		.unless = fact_words(f, fact_get(x, "unless")),
 		.undone_by = fact_words(f, fact_get(x, "undone_by")),
@@ -41,17 +40,35 @@ signature_of(const struct facts *f, struct arena *a, const char *name, const str
 	};
 }
 
+static struct signature
+family_of(const struct claim *file, struct arena *a, const char *name, const struct claim *x)
+{
+	return (struct signature){
+		.name = name,
+		.pattern = fact_text_of(x, "pattern"),
+		.category = name,
+		.title = fact_text_of(fact_get(fact_get(file, "categories"), name), "what"),
+		.why = "No message that is known by its text was found, but this line has words of "
+		       "such a failure.",
+		.fix = fact_text_of(x, "fix"),
+		.source = fact_source(a, x),
+	};
+}
+
 const struct signature *
 facts_signatures(const struct facts *f, struct arena *a, size_t *n)
 {
-	static const char *const groups[] = { "marks", "signatures" };
+	static const char *const groups[] = { "marks", "signatures", "families" };
+	const struct claim *file = facts_file(f, "signatures.yaml");
 	struct signatures all = { 0 };
 
-	for (size_t k = 0; k < 2; k++) {
-		const struct claim *map = fact_get(facts_file(f, "signatures.yaml"), groups[k]);
+	for (size_t k = 0; k < 3; k++) {
+		const struct claim *map = fact_get(file, groups[k]);
 
 		for (size_t i = 0; i < fact_count(map); i++)
-			list_push(a, &all, signature_of(f, a, fact_key(map, i), fact_at(map, i)));
+			list_push(a, &all,
+				  k < 2 ? signature_of(f, a, fact_key(map, i), fact_at(map, i)) :
+					  family_of(file, a, fact_key(map, i), fact_at(map, i)));
 	}
 	*n = all.n;
 	return all.at;

@@ -18,14 +18,13 @@ enum confidence { CONFIDENCE_POSSIBLE, CONFIDENCE_LIKELY, CONFIDENCE_SURE };
 
 struct signature {
 	const char *name;
-	struct names literals; /* a matching line contains one of them */
+	struct names literals; /* a matching line contains one of them; none: a family */
 	const char *pattern;   /* PCRE2; NULL: the literal decides */
 	unsigned lines;        /* lines after the literal's that belong to the pattern's text */
 	const char *category;  /* "abi-undefined-symbol" */
 	const char *title, *why, *fix; /* {1} is the first group of the pattern */
 	enum confidence confidence;
 	bool in_success;     /* the log of a successful run may contain it */
-	bool loud;           /* it does not count on a line with the mark `calm` */
 	struct names also;   /* marks: the log must contain each of them */
 	struct names unless; /* marks: the log must contain none of them */
 	struct names
@@ -35,7 +34,7 @@ struct signature {
 	const char *source;
 };
 
-/* Returns all marks and signatures in the order of the file. */
+/* Returns all marks, signatures and families in the order of the file. */
 const struct signature *facts_signatures(const struct facts *f, struct arena *a, size_t *n);
 
 #endif
