@@ -55,6 +55,8 @@ diagnose_new(struct arena *a, const struct facts *f)
 			add_undoes(d, i, s->undone_by.at[k]);
 		if (!s->category && !strcmp(s->name, "calm"))
 			d->calm = pattern_compile(s->pattern);
+		if (!s->category && !strcmp(s->name, "aside"))
+			d->aside = pattern_compile(s->pattern);
 	}
 	users_of(d, &at, &literals, "\"data\":\"");
 	d->literals = literals_new(a, &literals);
@@ -199,6 +201,9 @@ try_signature(struct view *v, size_t i, size_t at)
 		return;
 	line.n = (size_t)(v->p + at - line.p);
 	line.n += line_round(v->p + at, v->n - at, 0, LINE_BYTES, 0).n;
+	if (of->category && !of->in_success && v->d->aside &&
+	    pattern_find(v->d->aside, line, NULL))
+		return;
 	record_match(v, s, (size_t)(line.p - v->p), groups, line);
 }
 
@@ -281,5 +286,6 @@ diagnose_end(struct diagnosis *d)
 	for (size_t i = 0; i < d->n; i++)
 		pattern_free(d->seen[i].pattern);
 	pattern_free(d->calm);
+	pattern_free(d->aside);
 	return c;
 }

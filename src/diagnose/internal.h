@@ -45,6 +45,7 @@ struct diagnosis {
 	struct literals *literals;
 	struct indexes *users; /* signatures with a literal, by the index of the literal */
 	struct pattern *calm;  /* the mark `calm`: families ignore its lines; or NULL */
+	struct pattern *aside; /* the mark `aside`: no signature counts its lines; or NULL */
 
 	char *p;                   /* BEFORE + CHUNK + AHEAD bytes */
 	size_t size;               /* bytes in p */

@@ -171,7 +171,7 @@ is_calm(const struct diagnosis *d, struct str s)
 static void
 mark_family(const struct diagnosis *d, struct str s, unsigned long long line)
 {
-	if (is_calm(d, s))
+	if (is_calm(d, s) || (d->aside && pattern_find(d->aside, s, NULL)))
 		return;
 	for (size_t i = 0; i < d->n; i++) {
 		struct seen *seen = &d->seen[i];
