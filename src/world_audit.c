@@ -128,7 +128,7 @@ audit_file(struct auditing *t, const char *part, const char *name, const struct 
 	   const struct index_files *files, const char **yanked)
 {
 	struct arena *a = t->r->a;
-	const char *file = recipe_url_file(a, f->url);
+	const char *file = url_file_name(a, f->url);
 	const struct index_file *now = NULL;
 
 	for (size_t i = 0; i < files->n && !now; i++)

@@ -124,8 +124,8 @@ is_asked_for(struct arena *a, const char *text, const char *name, const struct v
 			length--;
 		spec = strchr("<>=!~", p[n]) ? specifiers_parse(a, arena_copy(a, p + n, length)) :
 					       NULL;
-		if (spec && length && specifiers_match(spec, v, PRE_YES) &&
-		    !(instead_of && specifiers_match(spec, instead_of, PRE_YES)))
+		if (spec && length && specifiers_match(spec, v) &&
+		    !(instead_of && specifiers_match(spec, instead_of)))
 			return true;
 	}
 	return false;

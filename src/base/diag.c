@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "buf.h"
+#include "str.h"
 
 const struct code_row code_table[CODE_COUNT] = {
 #define CODE(name, id, sev, title, cause, example, fix) \
@@ -221,6 +222,24 @@ url_credentials(const char *p, const char *end, size_t *n)
 		}
 	}
 	return NULL;
+}
+
+const char *
+url_file_name(struct arena *a, const char *url)
+{
+	const char *path = arena_copy(a, url, strcspn(url, "?#")), *slash = strrchr(path, '/');
+	struct buf b = BUF(a);
+
+	for (const char *p = slash ? slash + 1 : path; *p; p++) {
+		bool coded = str_matches(p, "^%[0-9A-Fa-f]{2}");
+		char c = coded ? (char)strtoul(arena_copy(a, p + 1, 2), NULL, 16) : *p;
+
+		/* No other character is in the name of a wheel or sdist. */
+		coded &= is_alnum(c) || (c && strchr("._+!-", c));
+		buf_putc(&b, coded ? c : *p);
+		p += coded ? 2 : 0;
+	}
+	return buf_text(&b);
 }
 
 const char *

@@ -202,6 +202,9 @@ void diag_inert(const char *text, struct buf *out);
 /* Returns the first "user:secret" before an "@" in the URLs of a text, and its length, or NULL. */
 const char *url_credentials(const char *text, const char *end, size_t *n);
 
+/* Returns the file name at the end of a URL's path, with `%2B` decoded. */
+const char *url_file_name(struct arena *a, const char *url);
+
 /* Returns a copy with "***@" for "user:secret@" in URLs; the text itself if there is none. */
 const char *mask_credentials(struct arena *a, const char *text);
 

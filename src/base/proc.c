@@ -239,7 +239,6 @@ reap(struct child *c, double now)
 		r->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 		r->cpu_s = (double)ru.ru_utime.tv_sec + (double)ru.ru_stime.tv_sec +
 			   (double)(ru.ru_utime.tv_usec + ru.ru_stime.tv_usec) / 1e6;
-		r->peak_kib = (size_t)ru.ru_maxrss;
 	}
 	c->left_s = c->drain_s = now + PROC_LEFT_MS / 1e3;
 	if (!c->r->sent)

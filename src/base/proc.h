@@ -53,7 +53,6 @@ struct proc_result {
 	int error; /* errno of the failed start; else 0 */
 	struct buf out, err;   /* over: more output arrived than is kept */
 	double seconds, cpu_s; /* wall clock time; user and system time with its children */
-	size_t peak_kib;       /* memory of its largest process (getrusage) */
 };
 
 /*

@@ -114,7 +114,7 @@ put_ranges(struct packer *p, const struct pair *release)
 	for (size_t i = 0; p->ranges && i < p->ranges->n; i++) {
 		const char *versions = node_text(node_get(p->ranges->items[i], "versions")).s;
 
-		if (specifiers_match(specifiers_parse(p->a, versions), v, PRE_YES))
+		if (specifiers_match(specifiers_parse(p->a, versions), v))
 			held |= (uint64_t)1 << i;
 	}
 	put_word(p, (uint32_t)held);

@@ -153,7 +153,7 @@ holds_for_any(struct arena *a, const struct node *releases, const char *spec)
 	for (size_t i = 0; s && i < releases->n; i++) {
 		const struct version *v = version_parse(a, releases->pairs[i].key);
 
-		if (v && specifiers_match(s, v, PRE_YES))
+		if (v && specifiers_match(s, v))
 			return true;
 	}
 	return false;

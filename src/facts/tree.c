@@ -232,5 +232,5 @@ fact_in_range(const struct facts *f, const char *spec, const char *version)
 	const struct version *v =
 		s ? facts_version(f, arena_copy(f->a, version, strcspn(version, "+"))) : NULL;
 
-	return v && specifiers_match(s, v, PRE_YES);
+	return v && specifiers_match(s, v);
 }

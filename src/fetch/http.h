@@ -80,8 +80,6 @@ const char *http_split(struct arena *a, const char *url, struct http_user *user)
  * is not an http or https URL.
  */
 const char *http_resolve(struct arena *a, const char *base, const char *reference);
-/* Returns the last part of the path of a URL or reference, with `%2B` decoded. */
-const char *http_file_name(struct arena *a, const char *url);
 /* Returns true if scheme, host and port are the same. */
 bool http_same_origin(struct arena *a, const char *x, const char *y);
 /*

@@ -83,18 +83,6 @@ http_resolve(struct arena *a, const char *base, const char *reference)
 	return parse(a, base, reference, &u) ? u.text : NULL;
 }
 
-const char *
-http_file_name(struct arena *a, const char *url)
-{
-	size_t n = strcspn(url, "?#");
-	const char *slash = memrchr(url, '/', n), *name = slash ? slash + 1 : url;
-	char *plain = curl_easy_unescape(NULL, name, (int)(url + n - name), NULL);
-	const char *copy = arena_strdup(a, plain ? plain : "");
-
-	curl_free(plain);
-	return n && url + n > name ? copy : "";
-}
-
 bool
 http_same_origin(struct arena *a, const char *x, const char *y)
 {

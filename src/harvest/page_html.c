@@ -122,7 +122,7 @@ on_link(struct reader *r, const char *values[ATTRIBUTES])
 		return;
 	page_add(r->a, r->page, r->base, values[HREF],
 		 (struct index_file){
-			 .name = http_file_name(r->a, values[HREF]),
+			 .name = url_file_name(r->a, values[HREF]),
 			 .sha256 = digest_in(r->a, values[HREF]),
 			 .metadata = metadata && strcmp(metadata, "false") != 0,
 			 .metadata_sha256 = metadata ? digest_in(r->a, metadata) : NULL,

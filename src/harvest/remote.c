@@ -71,7 +71,7 @@ find_file(struct remote *m, struct diags *ds, const char *what)
 			m->w.why = "it is not an http or https URL";
 			return false;
 		}
-		m->file.name = http_file_name(m->w.a, what);
+		m->file.name = url_file_name(m->w.a, what);
 		return true;
 	}
 	if (!harvester_index(m->w.a, ds, &m->h) || !(file = file_of_index(m, what)))

@@ -182,7 +182,7 @@ names_known_torch(struct init *rd, const struct init_item *range)
 	const struct torch_release *const *all = facts_torch_all(rd->f, &n);
 
 	for (size_t i = 0; i < n; i++)
-		if (specifiers_match(spec, version_parse(rd->a, all[i]->version), PRE_YES))
+		if (specifiers_match(spec, version_parse(rd->a, all[i]->version)))
 			return true;
 	diag_help(diag_at(rd->ds, E_INIT_INPUT, range->at, "the knowledge base lists no `%s`",
 			  range->value),

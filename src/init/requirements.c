@@ -116,7 +116,7 @@ constrain(struct init *rd, struct init_item *item, const struct requirement *r,
 	const char *spec = specifiers_text(rd->a, r->spec), *marker = strchr(old->value, ';');
 	const struct requirement *whole = requirement_parse(rd->a, old->value, NULL, NULL);
 
-	if (v && was && !specifiers_match(was, v, PRE_YES)) {
+	if (v && was && !specifiers_match(was, v)) {
 		item_unread(rd, item, NULL, "`%s` excludes it", old->what);
 		return;
 	}
@@ -140,7 +140,7 @@ excludes(struct init *rd, const struct init_item *pinned, const struct requireme
 	const struct version *v = spec ? specifiers_pin(spec) : NULL;
 
 	v = v ? v : version_parse(rd->a, pinned->value);
-	return v && !specifiers_match(r->spec, v, PRE_YES);
+	return v && !specifiers_match(r->spec, v);
 }
 
 static void

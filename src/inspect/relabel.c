@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "base/buf.h"
 #include "base/fs.h"
@@ -38,19 +39,6 @@ struct copy {
 	uint64_t at;
 	size_t entries;
 };
-
-static uint32_t
-crc32_of(const char *text, size_t n)
-{
-	uint32_t crc = UINT32_MAX;
-
-	for (size_t i = 0; i < n; i++) {
-		crc ^= (unsigned char)text[i];
-		for (int bit = 0; bit < 8; bit++)
-			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
-	}
-	return ~crc;
-}
 
 /* Returns the path of a member in the new wheel. */
 static const char *
@@ -173,7 +161,7 @@ put_text(struct copy *c, const struct zip_entry *old, const char *text)
 
 	e.method = 0;
 	e.packed = e.size = strlen(text);
-	e.crc = crc32_of(text, e.size);
+	e.crc = (uint32_t)crc32(0, (const Bytef *)text, (uInt)e.size);
 	put_member(c, &e);
 	put(c, text, e.size);
 }

@@ -12,7 +12,7 @@ static const char file_form[] = "^[A-Za-z0-9_][A-Za-z0-9._+!-]*$";
 static void
 add(struct arena *a, struct diags *ds, struct items *all, struct item i, bool indexed)
 {
-	const char *name = i.url ? recipe_url_file(a, i.url) : NULL;
+	const char *name = i.url ? url_file_name(a, i.url) : NULL;
 
 	if (!name || !i.sha256)
 		return;

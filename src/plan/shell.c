@@ -376,7 +376,7 @@ install_wheel(struct writer *w, const struct operation *op)
 
 	run(w, op->why, "{python} -m pip install --no-deps --no-index");
 	if (e->source == SOURCE_WHEEL && e->url)
-		word(w, arena_printf(w->a, "{wheels}/%s", recipe_url_file(w->a, e->url)));
+		word(w, arena_printf(w->a, "{wheels}/%s", url_file_name(w->a, e->url)));
 	else
 		words(w, arena_printf(w->a, "--find-links {wheels} %s", e->name));
 }

@@ -141,8 +141,7 @@ struct clause {
 
 struct specifiers {
 	size_t n;
-	bool arbitrary; /* one of them is === */
-	bool unusable;  /* one of them is unusable */
+	bool unusable; /* one of them is unusable */
 	struct clause at[];
 };
 

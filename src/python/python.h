@@ -41,18 +41,12 @@ bool version_same_series(const char *x, const char *y);
 
 struct specifiers; /* ">=2,<3"; empty matches everything */
 
-/*
- * packaging's None, True, False. For a choice among versions, None accepts pre-releases only if
- * there is no other; for a single version, it accepts them.
- */
-enum prereleases { PRE_DEFAULT, PRE_YES, PRE_NO };
-
 const struct specifiers *specifiers_parse(struct arena *a, const char *text);
 /*
  * Returns true if a version matches. Specifiers that packaging parses but cannot compare match no
  * version: numbers of more than 4300 digits, and ~=1.0post1 with a non-ASCII letter.
  */
-bool specifiers_match(const struct specifiers *s, const struct version *v, enum prereleases pre);
+bool specifiers_match(const struct specifiers *s, const struct version *v);
 /* Returns the text of str(SpecifierSet(...)); "" for an empty set. */
 const char *specifiers_text(struct arena *a, const struct specifiers *s);
 /* Returns the version of the only == or === without a wildcard, or NULL. */

@@ -170,7 +170,6 @@ specifiers_of(struct arena *a, const char *s, size_t n)
 			continue;
 		if (!clause_read(a, part, len, &out->at[out->n]))
 			return NULL;
-		out->arbitrary = out->arbitrary || out->at[out->n].op == OP_ARBITRARY;
 		out->unusable = out->unusable || out->at[out->n].unusable;
 		out->n++;
 	}
@@ -234,9 +233,9 @@ clause_match_text(const struct clause *c, const struct version *v, const char *l
 }
 
 bool
-specifiers_match(const struct specifiers *s, const struct version *v, enum prereleases pre)
+specifiers_match(const struct specifiers *s, const struct version *v)
 {
-	if (s->unusable || (pre == PRE_NO && v->is_pre))
+	if (s->unusable)
 		return false;
 	for (size_t i = 0; i < s->n; i++)
 		if (!clause_match(&s->at[i], v))

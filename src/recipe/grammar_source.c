@@ -124,25 +124,6 @@ grammar_index(struct load *l, const char *s)
 	return check_url(l, s, false);
 }
 
-const char *
-recipe_url_file(struct arena *a, const char *url)
-{
-	size_t n = strcspn(url, "?#");
-	const char *path = arena_copy(a, url, n), *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
-	struct buf out = BUF(a);
-
-	/* most indexes write + as %2B in URLs */
-	for (; *name; name++)
-		if (starts_with(name, "%2B") || starts_with(name, "%2b")) {
-			buf_putc(&out, '+');
-			name += 2;
-		} else {
-			buf_putc(&out, *name);
-		}
-	return buf_text(&out);
-}
-
 double
 recipe_number(struct text t)
 {
@@ -160,7 +141,7 @@ recipe_names_wheel(const char *url)
 bool
 recipe_archive(struct arena *a, const char *url, const char **name, const struct version **version)
 {
-	const char *file = recipe_url_file(a, url);
+	const char *file = url_file_name(a, url);
 	const struct wheel_file *wheel = wheel_file_parse(a, file);
 	const char *dash;
 	size_t n = strlen(file);

@@ -221,9 +221,6 @@ bool recipe_archive(struct arena *a, const char *url, const char **name,
 /* Returns the value of a number such as modal.cpu; 0: not set. */
 double recipe_number(struct text t);
 
-/* Returns the file name at the end of a URL's path, with + for %2B. */
-const char *recipe_url_file(struct arena *a, const char *url);
-
 /* Returns whether the file of a URL is a wheel; ignores a query or fragment. */
 bool recipe_names_wheel(const char *url);
 

@@ -284,7 +284,7 @@ check_base_pins(struct workspace *w)
 			   "use it with `torch: {from: base}`, or use another base");
 	for (size_t k = 0; i->numpy && numpy && numpy->v && k < w->r->packages.n; k++)
 		if (!strcmp(w->r->packages.at[k].req->key, "numpy") &&
-		    !specifiers_match(facts_specifiers(w->f, i->numpy), numpy->v, PRE_YES))
+		    !specifiers_match(facts_specifiers(w->f, i->numpy), numpy->v))
 			refuse_pin(w, w->r->packages.at[k].text.at,
 				   arena_printf(w->a, "numpy%s", i->numpy),
 				   "remove numpy, or use another base");

@@ -104,7 +104,7 @@ check_brought(struct workspace *w, const struct recipe_requirement *q)
 
 	for (size_t i = 0; i < n; i++)
 		if (!all[i].optional && !recipe_has(w, all[i].other) &&
-		    specifiers_match(facts_specifiers(w->f, all[i].spec), c->v, PRE_YES))
+		    specifiers_match(facts_specifiers(w->f, all[i].spec), c->v))
 			check_package(w, all[i].other, q->text.at, all[i].other, NULL, true);
 }
 

@@ -39,7 +39,7 @@ unmet(struct workspace *w, const struct solver_variable *t, const struct version
 		const struct candidate *c = req ? solution_selected(w->solution, req->key) : NULL;
 
 		if (c && c->v && is_pinned_for(w, t, v, req) && applies_here(w, t, req->marker) &&
-		    !specifiers_match(req->spec, c->v, PRE_YES))
+		    !specifiers_match(req->spec, c->v))
 			return req->name;
 	}
 	return NULL;
@@ -133,7 +133,7 @@ is_later(struct workspace *w, const char *key, const char *version, long day)
 static bool
 is_bounded(struct workspace *w, const struct specifiers *s)
 {
-	return !specifiers_match(s, facts_version(w->f, "99999"), PRE_YES);
+	return !specifiers_match(s, facts_version(w->f, "99999"));
 }
 
 const char *

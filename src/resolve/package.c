@@ -173,8 +173,7 @@ is_apart(struct workspace *w, const struct pairing *p)
 {
 	const struct candidate *other = decided(w, p->other);
 
-	return other && other->v &&
-	       !specifiers_match(facts_specifiers(w->f, p->needs), other->v, PRE_YES);
+	return other && other->v && !specifiers_match(facts_specifiers(w->f, p->needs), other->v);
 }
 
 /*
@@ -303,7 +302,7 @@ constrain_others(struct workspace *w, struct map *seen, const char *key)
 
 		if (!p->inferred && strcmp(p->other, "torch") != 0 &&
 		    strcmp(p->other, "python") != 0 && !asked(w, p->other) &&
-		    specifiers_match(facts_specifiers(w->f, p->spec), own->v, PRE_YES))
+		    specifiers_match(facts_specifiers(w->f, p->spec), own->v))
 			constrain(w, seen, arena_printf(w->a, "%s%s", p->other, p->needs));
 	}
 }

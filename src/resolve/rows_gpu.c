@@ -174,7 +174,7 @@ lack_of(struct workspace *w, const struct extension_release *r, const struct cud
 		if (names_have(&t->archs, r->archs.at[i]) != (cc != NULL))
 			continue;
 		/* setup.py names this capability only for some releases of nvcc. */
-		if (!*spec || specifiers_match(facts_specifiers(w->f, spec), series, PRE_YES))
+		if (!*spec || specifiers_match(facts_specifiers(w->f, spec), series))
 			return cc ? NULL : r->archs.at[i];
 	}
 	return cc;

@@ -108,7 +108,7 @@ has_pairing(struct workspace *w, const char *key, const struct version *v, const
 
 	for (size_t i = 0; i < n; i++)
 		if (!strcmp(all[i].other, other) &&
-		    specifiers_match(facts_specifiers(w->f, all[i].spec), v, PRE_YES))
+		    specifiers_match(facts_specifiers(w->f, all[i].spec), v))
 			return true;
 	return false;
 }

@@ -184,7 +184,7 @@ static void
 constrain_file(struct query *q, const solve_word *these, const char *url)
 {
 	struct workspace *w = q->w;
-	const char *name = recipe_url_file(w->a, url);
+	const char *name = url_file_name(w->a, url);
 	const struct wheel_file *file = wheel_file_parse(w->a, name);
 	const char *local = file ? version_local(w->a, file->version) : NULL;
 	unsigned python = the_variable(w, VARIABLE_PYTHON);
@@ -404,7 +404,7 @@ static void
 for_abi(struct list *l, const char *url)
 {
 	struct workspace *w = l->q->w;
-	const struct wheel_file *file = wheel_file_parse(w->a, recipe_url_file(w->a, url));
+	const struct wheel_file *file = wheel_file_parse(w->a, url_file_name(w->a, url));
 	const char *local = file ? version_local(w->a, file->version) : NULL;
 	const char *number = local ? behind(w->a, local, "torch") : NULL;
 	const char *series = number ? series_of(w->a, number, true) : NULL;

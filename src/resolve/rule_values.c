@@ -97,7 +97,7 @@ rule_set(const struct rule_case *c, const struct rule_condition *k, int domain)
 					  spec && value ? facts_version(c->w->f, value) :
 							  NULL;
 
-		if (spec ? value && v && specifiers_match(spec, v, PRE_YES) :
+		if (spec ? value && v && specifiers_match(spec, v) :
 			   value && word_matches(c, k, value))
 			solve_set_add(set, i);
 	}

@@ -288,8 +288,7 @@ rejects_gpu(const struct rule_case *c, const char *cc)
 		if (k->all || k->reference.name || k->variable == VAR_EXTENSION ||
 		    k->variable == VAR_SOURCE ||
 		    (k->variable == VAR_GPUS ?
-			     !k->spec || !specifiers_match(facts_specifiers(c->w->f, k->spec), v,
-							   PRE_YES) :
+			     !k->spec || !specifiers_match(facts_specifiers(c->w->f, k->spec), v) :
 			     truth_of(c, k) != YES || (k->given && !rule_can_hold(c))))
 			return false;
 		gpu |= k->variable == VAR_GPUS;

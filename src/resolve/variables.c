@@ -337,7 +337,7 @@ set_in(struct workspace *w, unsigned variable, const char *spec)
 {
 	const struct specifiers *s = facts_specifiers(w->f, spec);
 
-	return SET_WHERE(w, variable, c, !s || !c->v || specifiers_match(s, c->v, PRE_YES));
+	return SET_WHERE(w, variable, c, !s || !c->v || specifiers_match(s, c->v));
 }
 
 solve_word *

@@ -16,7 +16,6 @@ struct evidence {
 	const char *hidden; /* value of its CUDA_VISIBLE_DEVICES */
 	const char *cpu_torch, *cuda_torch; /* mapped directories of torch; NULL: none */
 	const char *version;                /* version of cpu_torch: "2.8.0+cpu"; NULL: not found */
-	int torch_pid;                      /* a process with one of them */
 	bool cuda;                          /* a process has mapped the driver's library */
 };
 

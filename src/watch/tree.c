@@ -143,7 +143,6 @@ look_at_maps(struct arena *a, struct evidence *e, int pid)
 		;
 	line += strcspn(line, "/\n");
 	torch = arena_copy(a, line, (size_t)(p - line));
-	e->torch_pid = pid;
 	if (fs_exists(fs_join(a, torch, "lib/libtorch_cuda.so"))) {
 		e->cuda_torch = torch;
 	} else {

@@ -72,14 +72,14 @@ check_comparisons(struct arena *a, const struct version *v, const struct version
 	const struct specifiers *ge = specifiers_parse(a, arena_printf(a, ">=%s", text));
 	const struct specifiers *lt = specifiers_parse(a, arena_printf(a, "<%s", text));
 	const struct specifiers *gt = specifiers_parse(a, arena_printf(a, ">%s", text));
-	bool is_eq = specifiers_match(eq, v, PRE_YES);
+	bool is_eq = specifiers_match(eq, v);
 
-	must(is_eq != specifiers_match(ne, v, PRE_YES));
-	must(specifiers_match(le, v, PRE_YES) || specifiers_match(ge, v, PRE_YES));
-	must(!specifiers_match(lt, v, PRE_YES) || specifiers_match(le, v, PRE_YES));
-	must(!specifiers_match(gt, v, PRE_YES) || specifiers_match(ge, v, PRE_YES));
-	must(!specifiers_match(lt, v, PRE_YES) || !specifiers_match(ge, v, PRE_YES));
-	must(!is_eq || (specifiers_match(le, v, PRE_YES) && specifiers_match(ge, v, PRE_YES)));
+	must(is_eq != specifiers_match(ne, v));
+	must(specifiers_match(le, v) || specifiers_match(ge, v));
+	must(!specifiers_match(lt, v) || specifiers_match(le, v));
+	must(!specifiers_match(gt, v) || specifiers_match(ge, v));
+	must(!specifiers_match(lt, v) || !specifiers_match(ge, v));
+	must(!is_eq || (specifiers_match(le, v) && specifiers_match(ge, v)));
 	must(specifiers_pin(eq) && !version_cmp(specifiers_pin(eq), specifiers_pin(eq)));
 }
 
@@ -98,15 +98,11 @@ check_specifiers(struct arena *a, struct texts t)
 	text = specifiers_text(a, s);
 	again = specifiers_parse(a, text);
 	must(again && !strcmp(text, specifiers_text(a, again)));
-	for (enum prereleases pre = PRE_DEFAULT; pre <= PRE_NO; pre++) {
-		if (v)
-			must(specifiers_match(s, v, pre) == specifiers_match(again, v, pre));
-		if (v)
-			must(specifiers_match(s, v, pre) ==
-			     specifiers_match_text(a, s, version_text(a, v), pre));
-		must(specifiers_match_text(a, s, t.second, pre) ==
-		     specifiers_match_text(a, again, t.second, pre));
+	if (v) {
+		must(specifiers_match(s, v) == specifiers_match(again, v));
+		must(specifiers_match(s, v) == specifiers_match_text(a, s, version_text(a, v)));
 	}
+	must(specifiers_match_text(a, s, t.second) == specifiers_match_text(a, again, t.second));
 }
 
 /* A value that was written with escapes prints as what it means, which may not read back. */

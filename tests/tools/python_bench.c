@@ -58,8 +58,8 @@ match_all(const struct version **versions, size_t n, const struct specifiers **s
 
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = 0; j < m; j++)
-			matched += versions[i] && specs[j] &&
-				   specifiers_match(specs[j], versions[i], PRE_DEFAULT);
+			matched +=
+				versions[i] && specs[j] && specifiers_match(specs[j], versions[i]);
 	return matched;
 }
 

@@ -131,10 +131,7 @@ answer_match(struct arena *a, const json_t *line, struct buf *b)
 	    (s->unusable && !(json_is_false(pre) && any && any->is_pre && !any->local)))
 		return false;
 	buf_printf(b, "{\"match\":%s}",
-		   specifiers_match_text(a, s, v,
-					 json_is_true(pre)  ? PRE_YES :
-					 json_is_false(pre) ? PRE_NO :
-							      PRE_DEFAULT) ?
+		   !(json_is_false(pre) && any && any->is_pre) && specifiers_match_text(a, s, v) ?
 			   "true" :
 			   "false");
 	return true;

@@ -181,7 +181,7 @@ matching(struct index *in, const struct package *p, const struct specifiers *spe
 	solve_word *set = solve_set(in->a, p->releases.n);
 
 	for (size_t i = 0; i < p->releases.n; i++)
-		if (specifiers_match(spec, p->releases.at[i].version, PRE_DEFAULT))
+		if (specifiers_match(spec, p->releases.at[i].version))
 			solve_set_add(set, i);
 	return set;
 }

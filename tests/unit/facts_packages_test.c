@@ -106,8 +106,7 @@ pairing_at(const char *name, const char *version, const char *other)
 
 	for (size_t i = 0; i < n; i++)
 		if (!strcmp(all[i].name, name) && !strcmp(all[i].other, other) &&
-		    specifiers_match(specifiers_parse(a, all[i].spec), version_parse(a, version),
-				     PRE_YES))
+		    specifiers_match(specifiers_parse(a, all[i].spec), version_parse(a, version)))
 			return &all[i];
 	return NULL;
 }
@@ -118,7 +117,7 @@ pairs(const char *name, const char *version, const char *other, const char *with
 	const struct pairing *p = pairing_at(name, version, other);
 
 	assert_non_null(p);
-	return specifiers_match(specifiers_parse(a, p->needs), version_parse(a, with), PRE_YES);
+	return specifiers_match(specifiers_parse(a, p->needs), version_parse(a, with));
 }
 
 static void

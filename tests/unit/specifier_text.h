@@ -10,14 +10,13 @@
  * === that asks for it; a === compares the text as it stands, without its case.
  */
 static inline bool
-specifiers_match_text(struct arena *a, const struct specifiers *s, const char *text,
-		      enum prereleases pre)
+specifiers_match_text(struct arena *a, const struct specifiers *s, const char *text)
 {
 	size_t n = strlen(text);
 	const struct version *v = version_of(a, text, n);
 	const char *lower = unicode_lower_of(a, text, n);
 
-	if (s->unusable || (pre == PRE_NO && v && v->is_pre))
+	if (s->unusable)
 		return false;
 	for (size_t i = 0; i < s->n; i++)
 		if (!clause_match_text(&s->at[i], v, lower))
