@@ -179,89 +179,6 @@ append(struct move *m)
 	return true;
 }
 
-/* Adds a list to a file without one: after a block list, before a flow list. */
-static bool
-add_list(struct move *m)
-{
-	const struct span key = m->from_pair->key_at;
-	const struct node *item = m->from->items[m->item];
-	const char *indent = arena_printf(m->a, "%*s", (int)key.col - 1, "");
-	uint32_t line = last_line(m->from);
-	struct span end;
-
-	if (is_flow(m, m->root)) {
-		add(m, (struct span){ m->src, key.line, key.col, 0 },
-		    arena_printf(m->a, "%s: [%s], ", m->to_key, m->value));
-		return true;
-	}
-	if (is_flow(m, m->from)) {
-		add(m, (struct span){ m->src, key.line, key.col, 0 },
-		    arena_printf(m->a, "%s: [%s]\n%s", m->to_key, m->value, indent));
-		return true;
-	}
-	if (!line)
-		return false;
-	if (m->item + 1 == m->from->n) {
-		/* Its line stays as the first one of the new list. */
-		m->out->n = 0;
-		add(m, columns(m, item->at.line, 1, m->from->at.col),
-		    arena_printf(m->a, "%s%s:\n%*s", indent, m->to_key, (int)m->from->at.col - 1,
-				 ""));
-		return true;
-	}
-	end = columns(m, line, 1, 0);
-	add(m, (struct span){ m->src, line, end.col + end.width, 0 },
-	    arena_printf(m->a, "\n%s%s:\n%s%s%s", indent, m->to_key, dash_of(m, m->from), m->value,
-			 m->tail));
-	return true;
-}
-
-/* Returns true if `key: [item]` is all of its line. */
-static bool
-is_own_line(const struct move *m, const struct node *item, struct span key)
-{
-	struct span end = { m->src, item->at.line, after_comma(m, item), 0 };
-	struct str s;
-
-	while (character_at(m, end) == ' ')
-		end.col++;
-	if (key.line != item->at.line || character_at(m, end) != ']' ||
-	    !begins_with_only(m, key, " "))
-		return false;
-	s = line_of(m, end.line);
-	for (size_t i = utf8_bytes(s.p, s.n, end.col); i < s.n && s.p[i] != '#'; i++)
-		if (!strchr(" \r", s.p[i]))
-			return false;
-	return true;
-}
-
-/* Moves the only item of a list: renames the key, or removes it. */
-static bool
-move_last(struct move *m)
-{
-	const struct node *item = m->from->items[0];
-	struct span key = m->from_pair->key_at;
-
-	if (!m->to) {
-		add(m, key, m->to_key);
-		return true;
-	}
-	if (!append(m))
-		return false;
-	if (is_flow(m, m->from)) {
-		if (is_own_line(m, item, key))
-			add(m, columns(m, key.line, 1, 0), "");
-		else
-			remove_flow(m);
-		return true;
-	}
-	if (key.line == item->at.line || !begins_with_only(m, key, " "))
-		return false;
-	add(m, columns(m, key.line, 1, 0), "");
-	add(m, columns(m, item->at.line, 1, 0), "");
-	return true;
-}
-
 /* Returns the list of a key, "torch.with", of the root. */
 static const struct node *
 list_at(const struct node *root, const char *key, struct arena *a, const struct pair **pair)
@@ -399,6 +316,39 @@ append_to_map(struct move *m, const char *key, const char *more)
 	return true;
 }
 
+/* Removes the item; the key of a block list whose only item it is goes along. */
+static bool
+remove_item(struct move *m)
+{
+	const struct node *item = m->from->items[m->item];
+	struct span key = m->from_pair->key_at;
+
+	if (is_flow(m, m->from)) {
+		remove_flow(m);
+		return true;
+	}
+	if (!begins_with_only(m, item->at, " -") ||
+	    (m->from->n == 1 && (key.line == item->at.line || !begins_with_only(m, key, " "))))
+		return false;
+	if (m->from->n == 1)
+		add(m, columns(m, key.line, 1, 0), "");
+	add(m, columns(m, item->at.line, 1, 0), "");
+	return true;
+}
+
+/* Adds a list to the root, before the key of the root that the item comes from. */
+static void
+add_list(struct move *m, const char *from)
+{
+	const char *name = arena_copy(m->a, from, strcspn(from, "."));
+	struct span key = pair_of(m->root, name)->key_at;
+
+	add(m, (struct span){ m->src, key.line, key.col, 0 },
+	    is_flow(m, m->root) ? arena_printf(m->a, "%s: [%s], ", m->to_key, m->value) :
+				  arena_printf(m->a, "%s: [%s]%s\n%*s", m->to_key, m->value,
+					       m->tail, (int)key.col - 1, ""));
+}
+
 bool
 edit_append(struct arena *a, struct span there, const char *key, const char *after,
 	    const char *value, struct edits *out)
@@ -440,15 +390,11 @@ edit_move(struct arena *a, struct span item, const char *from, const char *to, s
 	if (!find_item(&m, item) || (!m.to && node_get(m.root, to)))
 		return false;
 	set_value(&m, m.from->items[m.item]);
-	if (m.from->n == 1 && (m.to || !strchr(from, '.')))
-		return move_last(&m);
-	if (is_flow(&m, m.from))
-		remove_flow(&m);
-	else if (begins_with_only(&m, m.from->items[m.item]->at, " -"))
-		add(&m, columns(&m, m.from->items[m.item]->at.line, 1, 0), "");
-	else
-		return false;
-	/* add_list puts a new list next to its key in the root, and `torch.with` is not in the
-	 * root. */
-	return m.to ? append(&m) : !strchr(from, '.') && add_list(&m);
+	if (m.from->n == 1 && !m.to && !strchr(from, '.')) {
+		add(&m, m.from_pair->key_at, to); /* the list gets the other name */
+		return true;
+	}
+	if (!m.to)
+		add_list(&m, from);
+	return remove_item(&m) && (!m.to || append(&m));
 }
