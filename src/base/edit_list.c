@@ -184,16 +184,15 @@ static const struct node *
 list_at(const struct node *root, const char *key, struct arena *a, const struct pair **pair)
 {
 	const char *dot = strchr(key, '.');
+	const struct pair *found = dot ? NULL : node_pair(root, key);
 
 	if (dot)
 		return list_at(node_get(root, arena_copy(a, key, (size_t)(dot - key))), dot + 1, a,
 			       pair);
-	for (size_t i = 0; root && root->kind == NODE_MAP && i < root->n; i++)
-		if (!strcmp(root->pairs[i].key, key) && root->pairs[i].value->kind == NODE_LIST) {
-			*pair = &root->pairs[i];
-			return root->pairs[i].value;
-		}
-	return NULL;
+	if (!found || found->value->kind != NODE_LIST)
+		return NULL;
+	*pair = found;
+	return found->value;
 }
 
 static bool
@@ -255,15 +254,6 @@ add_behind(struct move *m, const struct pair *pair, const char *text, bool apart
 	    arena_printf(m->a, "\n%s%s", apart ? "\n" : "", text));
 }
 
-static const struct pair *
-pair_of(const struct node *map, const char *key)
-{
-	for (size_t i = 0; i < map->n; i++)
-		if (!strcmp(map->pairs[i].key, key))
-			return &map->pairs[i];
-	return NULL;
-}
-
 /* Adds a list to the root: after the first key of `after` that the file has, otherwise before all
  * keys. */
 static void
@@ -274,7 +264,7 @@ append_to_root(struct move *m, const char *key, const char *after)
 	struct span first = { m->src, root->pairs[0].key_at.line, root->pairs[0].key_at.col, 0 };
 
 	for (size_t i = 0; i < anchors.n && !is_flow(m, root); i++) {
-		const struct pair *pair = pair_of(root, anchors.at[i]);
+		const struct pair *pair = node_pair(root, anchors.at[i]);
 
 		if (pair) {
 			add_behind(m, pair, arena_printf(m->a, "%s: [%s]", key, m->value), true);
@@ -292,7 +282,7 @@ append_to_map(struct move *m, const char *key, const char *more)
 {
 	const char *dot = strchr(key, '.');
 	const char *list = arena_printf(m->a, "%s: [%s]", dot + 1, m->value);
-	const struct pair *pair = pair_of(m->root, arena_copy(m->a, key, (size_t)(dot - key)));
+	const struct pair *pair = node_pair(m->root, arena_copy(m->a, key, (size_t)(dot - key)));
 	const struct node *map = pair ? pair->value : NULL, *last;
 
 	if (map && map->kind == NODE_SCALAR && !map->lines && map->at.width) {
@@ -341,7 +331,7 @@ static void
 add_list(struct move *m, const char *from)
 {
 	const char *name = arena_copy(m->a, from, strcspn(from, "."));
-	struct span key = pair_of(m->root, name)->key_at;
+	struct span key = node_pair(m->root, name)->key_at;
 
 	add(m, (struct span){ m->src, key.line, key.col, 0 },
 	    is_flow(m, m->root) ? arena_printf(m->a, "%s: [%s], ", m->to_key, m->value) :

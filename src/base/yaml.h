@@ -73,6 +73,8 @@ bool node_is_null(const struct node *n);
 
 /* Returns the value of a key of a map, or NULL. */
 const struct node *node_get(const struct node *map, const char *key);
+/* Returns the pair of a key; NULL: the node is not a map, or lacks the key. */
+const struct pair *node_pair(const struct node *map, const char *key);
 
 /* Returns the text of a scalar with its place; { NULL, place } for anything else. */
 struct text node_text(const struct node *n);

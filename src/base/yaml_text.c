@@ -71,7 +71,7 @@ node_is_null(const struct node *n)
 	return false;
 }
 
-static const struct pair *
+const struct pair *
 node_pair(const struct node *map, const char *key)
 {
 	if (map && map->kind == NODE_MAP)

@@ -161,13 +161,8 @@ put_value(struct packer *p, size_t value, const struct node *n, const struct lev
 static bool
 is_needless(const struct packer *p, const struct node *n, size_t i)
 {
-	bool known = false;
-
-	if (!p->releases_file || n->kind != NODE_MAP || strcmp(n->pairs[i].key, "date") != 0)
-		return false;
-	for (size_t k = 0; k < n->n; k++)
-		known |= !strcmp(n->pairs[k].key, "requires");
-	return !known;
+	return p->releases_file && n->kind == NODE_MAP && !strcmp(n->pairs[i].key, "date") &&
+	       !node_get(n, "requires");
 }
 
 static void
