@@ -331,9 +331,7 @@ plan_json(const struct plan *p, struct names cells, struct buf *out)
 	struct json j = json_to(out);
 
 	json_put(&j, "{'steps': [");
-	for (size_t i = 0; i < p->n; i++) {
-		const struct step *st = &p->steps[i];
-
+	for (const struct step *st = p->steps; st < p->steps + p->n; st++) {
 		json_put(&j,
 			 "{'id': %s, 'kind': %s, 'stage': %s, 'needs': %n, 'why': %s, 'key': %s, "
 			 "'change_rate': %f",

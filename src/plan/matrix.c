@@ -42,8 +42,7 @@ find(struct matrix *m, struct map *in, const char *key, bool *is_new)
 static void
 add_costs(struct matrix *m, const struct plan *p)
 {
-	for (size_t i = 0; i < p->n; i++) {
-		const struct step *st = &p->steps[i];
+	for (const struct step *st = p->steps; st < p->steps + p->n; st++) {
 		bool is_new;
 		struct shared *s = find(m, &m->step_of, st->key, &is_new);
 
@@ -98,12 +97,9 @@ wheel_key(struct arena *a, const struct matrix *m, const struct plan *p, const s
 
 	if (!m->chain)
 		return st->key;
-	for (size_t i = 0; i < p->n; i++) {
-		const struct step *s = &p->steps[i];
-
+	for (const struct step *s = p->steps; s < p->steps + p->n; s++)
 		if (s->kind != STEP_CHECK && s->kind != STEP_APP && !step_operation(s, OP_COMPILE))
 			buf_puts(&b, s->key);
-	}
 	buf_puts(&b, st->key);
 	return sha256_hex(a, b.p, b.n);
 }
@@ -156,9 +152,7 @@ matrix_add(struct matrix *m, const struct plan *p)
 	if (p->stack->recipe->cell)
 		cell.name = arena_strdup(m->a, p->stack->recipe->cell);
 	add_costs(m, p);
-	for (size_t i = 0; i < p->n; i++) {
-		const struct step *st = &p->steps[i];
-
+	for (const struct step *st = p->steps; st < p->steps + p->n; st++) {
 		buf_puts(&keys, st->key);
 		if (step_operation(st, OP_COMPILE))
 			add_wheel(m, p, st, &cell);

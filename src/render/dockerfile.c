@@ -91,9 +91,7 @@ hints(struct target *t)
 	bool app = target_copies_app(t->plan->stack->recipe);
 	const char *wheel = NULL;
 
-	for (size_t i = 0; i < t->plan->n; i++) {
-		const struct step *s = &t->plan->steps[i];
-
+	for (const struct step *s = t->plan->steps; s < t->plan->steps + t->plan->n; s++) {
 		if (s->kind == STEP_EXTENSION && !wheel)
 			wheel = arena_printf(
 				t->a, "--target wheel-%s -o wheels exports that wheel.", s->id);

@@ -135,9 +135,7 @@ build_stages(struct docker *d, bool inputs)
 	struct names copies = { 0 };
 	struct scope *stage;
 
-	for (size_t i = 0; i < t->plan->n; i++) {
-		const struct step *s = &t->plan->steps[i];
-
+	for (const struct step *s = t->plan->steps; s < t->plan->steps + t->plan->n; s++) {
 		if (!compiles(s, t->build, &file)) {
 			if (!inputs && !file && s->kind == STEP_EXTENSION)
 				list_push(t->a, &copies, from_wheel(t, s));

@@ -262,9 +262,7 @@ modal_add_layers(struct modal *m)
 	const struct plan *p = m->t->plan;
 
 	m->list = "layers";
-	for (size_t i = 0; i < p->n; i++) {
-		const struct step *s = &p->steps[i];
-
+	for (const struct step *s = p->steps; s < p->steps + p->n; s++) {
 		if (s->kind == STEP_CHECK)
 			recipe_env_layer(m);
 		if (s->kind == STEP_APP)

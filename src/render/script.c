@@ -335,9 +335,7 @@ script_fill(struct target *t)
 
 	target_refuse_base_torch(t);
 	head(t);
-	for (size_t i = 0; i < t->plan->n; i++) {
-		const struct step *s = &t->plan->steps[i];
-
+	for (const struct step *s = t->plan->steps; s < t->plan->steps + t->plan->n; s++) {
 		switch (s->kind) {
 		case STEP_BASE: break;
 		case STEP_APT:
