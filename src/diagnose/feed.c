@@ -201,8 +201,7 @@ try_signature(struct view *v, size_t i, size_t at)
 		return;
 	line.n = (size_t)(v->p + at - line.p);
 	line.n += line_round(v->p + at, v->n - at, 0, LINE_BYTES, 0).n;
-	if (of->category && !of->in_success && v->d->aside &&
-	    pattern_find(v->d->aside, line, NULL))
+	if (of->category && !of->in_success && v->d->aside && pattern_find(v->d->aside, line, NULL))
 		return;
 	record_match(v, s, (size_t)(line.p - v->p), groups, line);
 }

@@ -162,9 +162,9 @@ is_calm(const struct diagnosis *d, struct str s)
 
 	if (at)
 		before = line_round(d->p, at - 1, at - 1, LINE_BYTES, 0);
-	return d->calm && (pattern_find(d->calm, s, NULL) ||
-			   (before.n && before.p[before.n - 1] == ':' &&
-			    pattern_find(d->calm, before, NULL)));
+	return d->calm &&
+	       (pattern_find(d->calm, s, NULL) ||
+		(before.n && before.p[before.n - 1] == ':' && pattern_find(d->calm, before, NULL)));
 }
 
 /* Marks the first family that the line matches; later calls have earlier lines. */
@@ -205,9 +205,11 @@ add_worth(const struct diagnosis *d, struct causes *all)
 {
 	static const char errors[] =
 		"(?i)\\b(?:\\w*errors?|fatal|fail(?:ed|ure)?|cannot|could not|unable|denied|"
-		"not (?:found|available|installed|supported|compatible|set)|no such|no space|undefined|"
+		"not (?:found|available|installed|supported|compatible|set)|no such|no "
+		"space|undefined|"
 		"missing|(?-i:E:)|does(?: not|n.t)|"
-		"unsupported|incompatible|mismatch|invalid|insufficient|conflict\\w*|expired|refused|"
+		"unsupported|incompatible|mismatch|invalid|insufficient|conflict\\w*|expired|"
+		"refused|"
 		"killed|\\w*exception|abort(?:ed)?|timed out|hangs?|stuck)(?!\\w|-|=|s?\\.[a-z])";
 	struct pattern *p = pattern_compile(errors);
 	unsigned long long line = d->line;
