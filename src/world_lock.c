@@ -14,13 +14,21 @@ again(struct locking *l)
 			    world_recipe(l->r->a, l->r->o, l->recipe->cell));
 }
 
+/* Returns "34 packages, 1 extension". */
+static const char *
+content(struct arena *a, const struct lock *l)
+{
+	return arena_printf(a, "%zu package%s, %zu extension%s", l->packages.n,
+			    l->packages.n == 1 ? "" : "s", l->sources.n,
+			    l->sources.n == 1 ? "" : "s");
+}
+
 /* Runs `lock --check`. */
 static void
 check_lock(struct locking *l)
 {
 	if (lock_current(l->r->a, &l->r->ds, l->stack, again(l), true, &l->old))
-		buf_printf(&l->r->out, "%s is current: %zu packages, %zu extensions\n", l->path,
-			   l->old->packages.n, l->old->sources.n);
+		buf_printf(&l->r->out, "%s is current: %s\n", l->path, content(l->r->a, l->old));
 }
 
 /* Runs `lock --why NAME`. */
@@ -209,8 +217,7 @@ lock_cell(struct locking *l)
 	    !fs_write(&l->r->ds, l->path, buf_text(&text), text.n, 0644, true, &changed))
 		return;
 	lock_warn(l->r->a, &l->r->ds, l->recipe, &new, again(l));
-	buf_printf(&l->r->out, "%s: %zu packages, %zu extensions%s\n", l->path, new.packages.n,
-		   new.sources.n,
+	buf_printf(&l->r->out, "%s: %s%s\n", l->path, content(l->r->a, &new),
 		   l->old && !changes.n ? ", nothing moves" :
 		   l->r->o->changes     ? "; not written" :
 		   changed              ? "" :

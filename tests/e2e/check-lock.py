@@ -1,0 +1,29 @@
+"""check-lock LOCK < FREEZE: compare what an image has installed with the lock that it was built from.
+
+FREEZE is the output of `pip freeze --all`. The only distribution beside the lock's packages and extensions is the pip of
+the image's Python, which installs them.
+"""
+import re
+import sys
+import tomllib
+
+
+def key(name):
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+with open(sys.argv[1], "rb") as f:
+    lock = tomllib.load(f)
+expected = {key(p["name"]): p.get("version") for p in lock["packages"]}
+extensions = {key(s["name"]) for s in lock["tool"]["stackbuild"].get("sources", [])}
+installed = {}
+for line in sys.stdin.read().split("\n"):
+    if line:
+        name, version = re.fullmatch(r"([\w.-]+)==(\S+)", line).groups()
+        installed[key(name)] = version
+installed.pop("pip")
+missing = sorted((expected.keys() | extensions) - installed.keys())
+extra = sorted(installed.keys() - expected.keys() - extensions)
+other = [f"{n} {installed[n]} instead of {v}" for n, v in expected.items() if n in installed and installed[n] != v]
+assert not missing and not extra and not other, f"missing: {missing}; not in the lock: {extra}; {other}"
+print(f"{len(expected)} packages and {len(extensions)} extensions as in the lock, and nothing else")
