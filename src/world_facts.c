@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/fs.h"
+#include "base/proc.h"
 #include "harvest/harvest.h"
 #include "world.h"
 
@@ -113,5 +114,6 @@ world_facts_refresh(struct run *r, const char *user)
 	how.timeout_s = timeout_s;
 	if (!names_of(r, &packages, &wrong))
 		return usage_error(arena_printf(r->a, "`%s` is not the name of a package", wrong));
+	proc_signals();
 	return harvest(r->a, &r->ds, r->facts, &packages, &how) ? EXIT_DONE : EXIT_DIAGNOSED;
 }

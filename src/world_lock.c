@@ -208,8 +208,11 @@ lock_cell(struct locking *l)
 	/* Replaces a lock that cannot be read. */
 	lock_beside(l->r->a, &ignored, l->recipe, again(l), false, &l->old);
 	l->how.preferences = l->old ? l->old->src : edited_lock(l);
-	if (!make_lock(l, &new))
+	if (!make_lock(l, &new)) {
+		if (l->old && proc_interrupted())
+			buf_printf(&l->r->out, "%s is unchanged\n", l->path);
 		return;
+	}
 	if (l->old)
 		changes = lock_compare(l->r->a, l->old, &new);
 	lock_write(&new, &text);

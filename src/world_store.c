@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/proc.h"
 #include "store/store.h"
 #include "verbs.h"
 
@@ -31,6 +32,9 @@ store_all(struct run *r, const char *what, const struct names *places)
 	for (size_t i = 0; i < (places->n ? places->n : 1); i++) {
 		struct store *s = store_open(r->a, &r->ds, places->n ? places->at[i] : NULL);
 
+		/* A request ends with a sentence; in a local store the signal may end the process. */
+		if (places->n && strstr(places->at[i], "://"))
+			proc_signals();
 		if (!s)
 			good = false;
 		else if (!strcmp(what, "list"))
@@ -56,6 +60,7 @@ store_between(struct run *r, bool push, const struct names *places)
 
 	if (!here || !there)
 		return EXIT_DIAGNOSED;
+	proc_signals();
 	return store_copy(r->a, &r->ds, push ? here : there, push ? there : here, keys, &r->out) ?
 		       EXIT_DONE :
 		       EXIT_DIAGNOSED;

@@ -133,7 +133,7 @@ failure(struct uv_run *u, struct proc_result *r, struct uv_answer *answer)
 	const char *because = strstr(text, "Because "), *hint = strstr(text, "hint: "), *end;
 
 	if (r->interrupted)
-		return uv_broken(u, "was interrupted; the old lock is unchanged", "");
+		return uv_broken(u, "was interrupted", "");
 	if (r->timed_out)
 		return uv_broken(
 			u, arena_printf(u->a, "did not finish within %.0f s", u->how->timeout_s),
