@@ -39,11 +39,11 @@ resolve_online(struct locking *l, struct lock_request **q, struct names *left_ou
 	if (end == UV_FAILED && index && !l->stand_in && own.head->code == E_LOCK_INDEX &&
 	    strstr(own.head->text, index)) {
 		l->stand_in = index;
-		diag_why(diag_at(&l->r->ds, N_LOCK_STAND_IN, l->stack->torch_index.at,
-				 "the metadata of torch %s on the default index stand in for those "
-				 "on %s",
-				 l->stack->torch.value, index),
-			 "%s", own.head->text);
+		diag_why(
+			diag_at(&l->r->ds, N_LOCK_STAND_IN, l->stack->torch_index.at,
+				"the metadata of torch %s on the default index replace those on %s",
+				l->stack->torch.value, index),
+			"%s", own.head->text);
 		*left_out = (struct names){ 0 };
 		return resolve_online(l, q, left_out, answer);
 	}

@@ -43,7 +43,7 @@ unreachable(struct pinning *p, struct span at, const char *what, const char *nam
 	for (const struct note *n = cause ? cause->notes : NULL; n; n = n->next)
 		diag_line(d, n->kind, n->at, "%s", n->text);
 	if (kind)
-		diag_help(d, "lock the rest, and this later: --unpinned %s", kind);
+		diag_help(d, "lock only the other parts: --unpinned %s", kind);
 	else
 		diag_help(d, "add the digest of the file to the recipe, as `sha256:`");
 	return false;

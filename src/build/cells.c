@@ -412,8 +412,7 @@ report(struct watch *w, struct diags *ds, struct buf *out)
 	if (proc_interrupted()) {
 		diag_help(diag_at(ds, E_BUILD_INTERRUPTED, (struct span){ 0 },
 				  "the build was interrupted"),
-			  "--resume builds the %zu cells that are left",
-			  n - finished - of[UNIT_DONE]);
+			  "--resume builds the remaining %zu cells", n - finished - of[UNIT_DONE]);
 		return false;
 	}
 	d = diag_at(ds, E_CELLS, (struct span){ 0 }, "%zu of %zu cells were not built",

@@ -199,7 +199,7 @@ leave_item(struct init *rd, const char *key, const char *torch)
 
 	if (!item)
 		return;
-	item_leave(rd, item, "the base image brings torch %s, and pip keeps it", torch);
+	item_leave(rd, item, "the base image has torch %s, and pip keeps it", torch);
 	item_report(rd, item);
 }
 

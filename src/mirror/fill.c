@@ -101,7 +101,7 @@ fill_file(struct filling *f, const struct item *i)
 	if (stat(path, &st) != 0 || (i->size && (size_t)st.st_size != i->size)) {
 		unlink(path);
 		return cannot(f, i->what,
-			      arena_printf(f->a, "it has %zu bytes, and the lock says %zu",
+			      arena_printf(f->a, "it has %zu bytes, and the lock has %zu",
 					   (size_t)st.st_size, i->size),
 			      "lock again: stackbuild lock RECIPE");
 	}

@@ -47,12 +47,12 @@ next_file(struct unpacking *u, const char *path, size_t size)
 	case ARCHIVE_OK: break;
 	case ARCHIVE_EOF: return wrong(u, arena_printf(u->a, "`%s` is missing", path));
 	default:
-		return wrong(u, arena_printf(u->a, "it is no bundle, or damaged: %s",
+		return wrong(u, arena_printf(u->a, "it is not a bundle, or damaged: %s",
 					     archive_error_string(u->from)));
 	}
 	found = archive_entry_pathname(e);
 	if (!found || strcmp(found, path) != 0)
-		return wrong(u, arena_printf(u->a, "it has `%s` in place of `%s`",
+		return wrong(u, arena_printf(u->a, "it has `%s` instead of `%s`",
 					     found ? found : "a file without a name", path));
 	if (archive_entry_filetype(e) != AE_IFREG || archive_entry_hardlink(e) ||
 	    archive_entry_symlink(e) || archive_entry_sparse_count(e) > 0)
@@ -108,7 +108,7 @@ read_list(struct unpacking *u, const json_t *root)
 		const json_t *size = json_object_get(one, "size");
 
 		if (!path || !bundle_path_ok(path) || map_put(&seen, path, u))
-			return wrong(u, "its list has a path that is not allowed, or comes twice");
+			return wrong(u, "its list has a path that is not allowed, or duplicate");
 		if (!sum || !str_matches(sum, "^[0-9a-f]{64}$") || !json_is_integer(size) ||
 		    json_integer_value(size) < 0 ||
 		    (size_t)json_integer_value(size) > BUNDLE_BYTES_MAX - total)
@@ -157,7 +157,7 @@ unpack(struct unpacking *u)
 	for (size_t i = 0; i < u->list.n && good; i++)
 		good = proc_interrupted() ? wrong(u, "interrupted") : unpack_one(u, &u->list.at[i]);
 	if (good && archive_read_next_header(u->from, &e) != ARCHIVE_EOF)
-		good = wrong(u, "it has more than its list names, or its end is damaged");
+		good = wrong(u, "it has more files than its list, or its end is damaged");
 	return good;
 }
 
@@ -191,8 +191,8 @@ bundle_read(struct arena *a, struct diags *ds, const char *file, const char *dir
 	archive_read_support_filter_zstd(u.from);
 	good = archive_read_open_filename(u.from, file, 64 * 1024) == ARCHIVE_OK ?
 		       unpack(&u) :
-		       wrong(&u,
-			     arena_printf(a, "it is no bundle: %s", archive_error_string(u.from)));
+		       wrong(&u, arena_printf(a, "it is not a bundle: %s",
+					      archive_error_string(u.from)));
 	archive_read_free(u.from);
 	/* mkdtemp makes a private directory. */
 	if (good && (chmod(temp, 0755) != 0 || rename(temp, dir) != 0))

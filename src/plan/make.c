@@ -164,18 +164,16 @@ refuse_circle(struct diags *ds, const struct stack *s)
 
 		if (!e->after.n)
 			continue;
-		d = diag_at(ds, E_CIRCLE, e->at, "the extensions need each other in a circle");
+		d = diag_at(ds, E_CIRCLE, e->at, "the extensions need each other in a cycle");
 		for (size_t k = i; k < s->extensions.n; k++)
 			for (size_t l = 0; l < s->extensions.at[k].after.n; l++)
 				diag_why(d, "%s needs %s first", s->extensions.at[k].name,
 					 s->extensions.at[k].after.at[l]);
-		diag_help(
-			d,
-			"the knowledge base says so in `after`: correct the overlay, or remove one "
-			"of them out");
+		diag_help(d, "the knowledge base says so in `after`: correct the overlay, or "
+			     "remove one of them");
 		return;
 	}
-	BUG("steps need each other in a circle");
+	BUG("steps need each other in a cycle");
 }
 
 static void

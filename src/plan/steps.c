@@ -300,7 +300,7 @@ extra_step(struct maker *m, size_t first, const char *before)
 
 	st.at = all->at[first].at;
 	st.index = index.url;
-	st.why = "from an index of their own";
+	st.why = "from a separate index";
 	plan_constraints(m, &st, constraints);
 	for (size_t i = first; i < all->n; i++)
 		if (all->at[i].index && !strcmp(all->at[i].index, index.url))

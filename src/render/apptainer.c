@@ -31,7 +31,7 @@ const struct shape apptainer_shape[] = {
 	{ "title", VALUE_LIST, "name and contents of the stack, in lines", 0 },
 	{ "generated", VALUE_LIST, "program and recipe that generated the file, in lines", 0 },
 	{ "image", VALUE_TEXT, "file name of the image", 0 },
-	{ "file", VALUE_TEXT, "name of name of this file, from the output directory", 0 },
+	{ "file", VALUE_TEXT, "name of this file, from the output directory", 0 },
 	{ "gpu", VALUE_FLAG, "the image is for GPUs", 0 },
 	{ "notes", VALUE_LIST, "parts of the recipe that Apptainer ignores, in lines", 0 },
 	{ "base", VALUE_TEXT, "the base image", 0 },

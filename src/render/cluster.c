@@ -50,7 +50,7 @@ const struct shape cluster_shape[] = {
 	{ "wheels", VALUE_LIST, "wheels that several cells need", wheel_shape },
 	{ "cells", VALUE_LIST, "all cells, or the only one", cell_shape },
 	{ "groups", VALUE_LIST, "cells with the same wheels", group_shape },
-	{ "jobs", VALUE_LIST, "Jobs Jobs of Kubernetes: wheels, then cells", job_shape },
+	{ "jobs", VALUE_LIST, "Jobs of Kubernetes: wheels, then cells", job_shape },
 	{ "at", VALUE_TEXT, "path of the recipe in a Job", 0 },
 	{ "store", VALUE_TEXT, "--store=... in the registry", 0 },
 	{ "cache_from", VALUE_TEXT, "--cache-from=... in the registry", 0 },

@@ -32,7 +32,7 @@ const struct shape dockerfile_shape[] = {
 	{ "command", VALUE_TEXT, "command that builds the image", 0 },
 	{ "tag", VALUE_TEXT, "tag of the image: NAME, or NAME:CELL in a matrix", 0 },
 	{ "proof", VALUE_TEXT, "command that checks the image on a GPU", 0 },
-	{ "hints", VALUE_LIST, "remarks remarks about options of the command, in lines", 0 },
+	{ "hints", VALUE_LIST, "remarks about options of the command, in lines", 0 },
 	{ "stages", VALUE_LIST, "the stages, in order", stage_shape },
 	{ 0 },
 };

@@ -169,7 +169,7 @@ runtime_apt(struct workspace *w)
 		{ triton, "gcc", why },
 		{ triton, "libc6-dev", why },
 		{ triton && os, "python3-dev", why },
-		{ os, "python3", "the environment stands on the system's Python" },
+		{ os, "python3", "the environment uses the system's Python" },
 	};
 
 	add_given(w, list, &w->r->runtime.apt);
@@ -206,10 +206,10 @@ resolve_apt(struct workspace *w)
 		{ os, "python3-dev", "the system's Python" },
 		{ os, "python3-venv", "the system's Python" },
 		{ ppa, "gpg-agent", "add-apt-repository needs it" },
-		{ ppa, "software-properties-common", "brings add-apt-repository" },
+		{ ppa, "software-properties-common", "contains add-apt-repository" },
 		{ file || uv, "ca-certificates", "https" },
 		{ file, "curl", "fetches the standalone Python" },
-		{ uv, "python3", "runs pip, which brings uv, which brings Python" },
+		{ uv, "python3", "runs pip, which installs uv, which installs Python" },
 		{ uv, "python3-venv", "a place for uv" },
 		{ git, "git", "sources come from git" },
 		{ git, "ca-certificates", "https" },

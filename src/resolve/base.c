@@ -140,7 +140,7 @@ resolve_image(struct workspace *w)
 		s->cuda = choice_given(r->cuda, "the recipe requires it");
 	else if (s->image.cuda)
 		s->cuda = choice_given((struct text){ s->image.cuda, r->base.at },
-				       "the base image brings it");
+				       "the base image has it");
 	if (s->cuda.value)
 		check_cuda(w);
 }

@@ -109,7 +109,7 @@ check_companions(struct workspace *w)
 		if (!pair || *specifiers_text(w->a, q->req->spec) || q->req->url)
 			continue;
 		d = diag_at(w->ds, W_COMPANION, q->text.at,
-			    "`%s` has no version, so pip would install any", q->text.s);
+			    "`%s` has no version, so pip would install any version", q->text.s);
 		diag_why(d, "newer releases of torchaudio do not declare the torch that they were "
 			    "built for");
 		pin = arena_printf(w->a, "%s==%s", q->text.s, pair);

@@ -69,7 +69,7 @@ clean(struct gc *g, double days, size_t max_mib)
 		buf_printf(g->out, "%s %s  %s  used %s%s  %.12s  %s\n", e->name, e->version,
 			   store_size_text(g->a, (double)e->size), age,
 			   strcmp(age, "now") ? " ago" : "", e->key,
-			   old ? "not used for long" : "over --max-size");
+			   old ? "unused for a long time" : "over --max-size");
 	}
 	buf_printf(g->out, "%s, %s %sremoved from %s; %s, %s kept\n",
 		   store_count_text(g->a, thrown), store_size_text(g->a, thrown_bytes),
