@@ -8,7 +8,8 @@ command, unless they are set; nvcc-arch limits nvcc to NVCC_THREADS.
 
 Parallel builds (--beside) share the memory through a common directory: each writes its use to a file,
 and waits while there is no memory for one job.  The program measures the largest process and prints it
-(stackbuild-peak NAME MIB); the next run uses this value as MIB.  Without a common directory (a virtual
+(stackbuild-peak NAME MIB); the next run uses this value as MIB.  pip hides the output of compilers, so the program
+prints which files they compile.  Without a common directory (a virtual
 environment, one extension after the other), a file next to this one stores it.
 Exit status: that of the command.  Standard library only, Python 3.8 and later.
 """
@@ -228,6 +229,60 @@ def wait_turn(shared, args, env):
         say("%s: a job takes %d MiB, and there are only %d: it may be killed" % (args.name, per_job, free))
 
 
+def below(top):
+    """Yields (pid, words of the command) of a process and of those below it."""
+    parents = {}
+    for name in os.listdir("/proc"):
+        fields = text("/proc/%s/stat" % name).rpartition(")")[2].split() if name.isdigit() else []
+        if fields:
+            parents[int(name)] = int(fields[1])
+    for pid in parents:
+        over = pid
+        while over != top and over in parents:
+            over = parents[over]
+        if over == top:
+            yield pid, text("/proc/%d/cmdline" % pid).split("\0")
+
+
+def objects(ninja):
+    """Returns the paths of the object files in the build.ninja of a process."""
+    try:
+        folder = os.readlink("/proc/%d/cwd" % ninja)
+        with open(os.path.join(folder, "build.ninja"), encoding="utf-8", errors="replace") as f:
+            return [os.path.join(folder, o) for o in re.findall(r"^build (\S+\.o): ", f.read(), re.MULTILINE)]
+    except OSError:
+        return []
+
+
+def compiling(top):
+    """Returns ("2 of 9 files are compiled; now a.cu", or "", and the MiB of the largest process)."""
+    files, all_files, mib = set(), [], 0
+    for pid, words in below(top):
+        mib = max(mib, (number("/proc/%d/status" % pid, "VmRSS:") or 0) >> 10)
+        if "ninja" in [os.path.basename(w) for w in words[:2]]:
+            all_files = objects(pid)
+        if "-c" in words:
+            files.update(os.path.basename(w) for w in words if re.search(r"\.(cu|cc|cpp|cxx|c)$", w))
+    now = ", ".join(sorted(f for f in files if not f.startswith("tmpxft_")))  # nvcc's own
+    if now and all_files:
+        done = sum(map(os.path.exists, all_files))
+        return "%d of %d files are compiled; now %s" % (done, len(all_files), now), mib
+    return now and "compiles " + now, mib
+
+
+def watch(name, child):
+    """Waits for the command, and says which files it compiles; returns its status."""
+    before = ""
+    while True:
+        try:
+            return child.wait(timeout=2)
+        except subprocess.TimeoutExpired:
+            now, mib = ("", 0) if ROOT else compiling(child.pid)
+            if now and now != before:
+                say("%s: %s (%d MiB)" % (name, now, mib))
+                before = now
+
+
 def say(line):
     print("stackbuild: " + line, flush=True)
 
@@ -264,7 +319,7 @@ def main():
     for name in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(name, lambda n, _: child.send_signal(n))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal also signals the child
-    status = child.wait()
+    status = watch(args.name, child)
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10
     print("stackbuild-peak %s %d" % (args.name, peak), flush=True)
     with shared:
