@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <fts.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
@@ -357,19 +356,38 @@ fs_stem(struct arena *a, const char *path)
 }
 
 /* Makes directories writable first, because files cannot be removed from a read-only one. */
+/* Removes a file, or a directory of that device with its content. */
+static void
+remove_at(int parent, const char *name, dev_t device)
+{
+	struct stat st;
+	DIR *dir = NULL;
+	int fd;
+
+	if (fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) || st.st_dev != device)
+		return;
+	if (!S_ISDIR(st.st_mode)) {
+		unlinkat(parent, name, 0);
+		return;
+	}
+	if ((st.st_mode & 0700) != 0700)
+		fchmodat(parent, name, 0700, 0);
+	fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0 && !(dir = fdopendir(fd)))
+		close(fd);
+	for (const struct dirent *e; dir && (e = readdir(dir));)
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+			remove_at(fd, e->d_name, device);
+	if (dir)
+		closedir(dir);
+	unlinkat(parent, name, AT_REMOVEDIR);
+}
+
 void
 fs_remove(const char *path)
 {
-	char *const roots[] = { (char *)(uintptr_t)path, NULL };
-	FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
+	struct stat st;
 
-	for (FTSENT *e; walk && (e = fts_read(walk));)
-		if (e->fts_info == FTS_D && (e->fts_statp->st_mode & 0700) != 0700)
-			chmod(e->fts_accpath, 0700);
-		else if (e->fts_info == FTS_DP)
-			rmdir(e->fts_accpath);
-		else if (e->fts_info != FTS_DNR)
-			unlink(e->fts_accpath);
-	if (walk)
-		fts_close(walk);
+	if (!lstat(path, &st))
+		remove_at(AT_FDCWD, path, st.st_dev);
 }
