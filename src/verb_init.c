@@ -174,7 +174,7 @@ ask_all(struct init *n)
 
 /* --- the result --- */
 
-/* Suggests a file of this directory that init can read. */
+/* Suggests the files of this directory that init can read. */
 static const char *
 what_is_missing(struct arena *a)
 {
@@ -183,12 +183,16 @@ what_is_missing(struct arena *a)
 					     "requirements.txt", "environment.yml",
 					     "environment.yaml", "cog.yaml" };
 
+	struct names found = { 0 };
+
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
 		if (fs_exists(files[i]))
-			return arena_printf(a,
-					    "init needs an input, and this directory has %s: run "
-					    "`stackbuild init %s`",
-					    files[i], files[i]);
+			list_push(a, &found, files[i]);
+	if (found.n)
+		return arena_printf(
+			a,
+			"init needs an input, and this directory has %s: run `stackbuild init %s`",
+			names_join(a, &found, ", "), found.at[0]);
 	return "init needs an input: `pip freeze | stackbuild init`, `stackbuild init Dockerfile`, "
 	       "--torch 2.2.2 --extension mamba-ssm, or answers on a terminal";
 }
