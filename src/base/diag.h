@@ -165,6 +165,14 @@ struct diag *diag_source(struct diag *d, const char *source); /* NULL: adds noth
  *   errors  false if `out` could not be written
  */
 bool diags_print(const struct diags *ds, FILE *out, bool colour);
+/*
+ * Writes a printed diagnostic in colour.
+ *
+ *   in   text: its lines; place, code: the lengths of "r.yaml:1:8: " and "error[SB0267]", with which
+ *        the first line begins; severity: the escape sequence of its severity, also for carets
+ */
+void diag_colour(const char *text, size_t place, size_t code, const char *severity,
+		 struct buf *out);
 
 enum { DIAG_BYTES_MAX = 200 * 1000 };
 

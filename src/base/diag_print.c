@@ -322,15 +322,23 @@ print_diag(const struct diag *d, bool colour, struct buf *out)
 	enum severity sev = diag_severity(d);
 	static const char *const colours[] = { "\033[1;36m", "\033[1;33m", "\033[1;31m" };
 	const struct note *before = NULL;
+	struct buf b = BUF(out->a);
+	size_t place, code;
 
-	print_place(d->at, out);
-	buf_printf(out, "%s%s[%s]%s: ", colour ? colours[sev] : "", severity_words[sev],
-		   code_table[d->code].id, colour ? "\033[0m" : "");
-	diag_inert(d->text, out);
-	buf_putc(out, '\n');
-	print_line(d->at, out);
+	print_place(d->at, &b);
+	place = b.n;
+	buf_printf(&b, "%s[%s]", severity_words[sev], code_table[d->code].id);
+	code = b.n - place;
+	buf_puts(&b, ": ");
+	diag_inert(d->text, &b);
+	buf_putc(&b, '\n');
+	print_line(d->at, &b);
 	for (const struct note *n = d->notes; n; before = n, n = n->next)
-		print_note(d, n, before, out);
+		print_note(d, n, before, &b);
+	if (colour)
+		diag_colour(buf_text(&b), place, code, colours[sev], out);
+	else
+		buf_add(out, b.p, b.n);
 }
 
 bool
