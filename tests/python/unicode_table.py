@@ -79,7 +79,7 @@ def literal(cells):
 RUNS = class_runs()
 SETS = sorted({f for f, n in RUNS})
 
-print(f"/* Unicode {unicodedata.unidata_version} as Python sees it; printed by tests/python/unicode_table.py. */")
+print(f"/* Unicode {unicodedata.unidata_version} in Python, printed by tests/python/unicode_table.py. */")
 print("// clang-format off")
 print("#ifndef PYTHON_UNICODE_TABLE_H")
 print("#define PYTHON_UNICODE_TABLE_H")
