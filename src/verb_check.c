@@ -167,15 +167,22 @@ unchecked_lines(struct run *r, struct buf *out, const struct cell_verdicts *all)
 {
 	enum { SHOWN = 20 };
 	struct map seen = MAP(r->a);
+	bool one = all->n == 1; /* one cell names each part once */
 	size_t n = 0;
 
 	for (size_t i = 0; i < all->n; i++)
 		list_each (u, &all->at[i].unchecked) {
-			const char *line =
-				arena_printf(r->a, "  not checked: %s: %s\n", u->what, u->why);
+			bool shown = n < SHOWN || r->o->verbose;
+			const char *line = NULL;
 
-			if (!map_put(&seen, line, &seen) && (n++ < SHOWN || r->o->verbose))
+			if (!one || shown)
+				line = arena_printf(r->a, "  not checked: %s: %s\n", u->what,
+						    u->why);
+			if (!one && map_put(&seen, line, &seen))
+				continue;
+			if (shown)
 				buf_puts(out, line);
+			n++;
 		}
 	if (n > SHOWN && !r->o->verbose)
 		buf_printf(out, "  not checked: %zu more: --verbose lists them\n", n - SHOWN);

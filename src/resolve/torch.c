@@ -225,10 +225,10 @@ choose_numpy(struct workspace *w)
 
 	for (size_t k = 0; k < 2; k++)
 		list_each (q, lists[k]) {
-			const char *spec = specifiers_text(w->a, q->req->spec);
+			const char *spec;
 
-			if (strcmp(q->req->key, "numpy") != 0 || !*spec ||
-			    !marker_holds(w, q->req->marker))
+			if (strcmp(q->req->key, "numpy") != 0 || !marker_holds(w, q->req->marker) ||
+			    !*(spec = specifiers_text(w->a, q->req->spec)))
 				continue;
 			w->s->numpy = choice_given(
 				(struct text){ arena_printf(w->a, "numpy%s", spec), q->text.at },
