@@ -68,6 +68,12 @@ choices_of(struct buf *out, const struct stack *s)
 			   e->ref ? e->ref : "");
 }
 
+static bool
+is_stopped(const struct cell_verdicts *all)
+{
+	return all->n && all->at[all->n - 1].stopped;
+}
+
 /* Plans every cell, so that all errors are reported. */
 void
 check_cells(struct run *r, struct diags *ds, const char *path, recipe_open *open, void *ctx,
@@ -84,7 +90,7 @@ check_cells(struct run *r, struct diags *ds, const char *path, recipe_open *open
 		list_push(r->a, out, v);
 		return;
 	}
-	for (size_t i = 0; i < rs->n; i++) {
+	for (size_t i = 0; i < rs->n && !is_stopped(out); i++) {
 		struct arena *scratch = arena_new();
 		struct cell_verdict v = { .path = path, .cell = rs->at[i]->cell };
 		const struct stack *s;
@@ -338,8 +344,10 @@ verb_check(struct run *r)
 		return check_fix(r);
 	if (r->o->dry_run)
 		return usage_error("--dry-run needs --fix: it shows what --fix would change");
-	for (size_t i = 0; i < r->o->args.n; i++)
+	for (size_t i = 0; i < r->o->args.n && !is_stopped(&all); i++)
 		check_cells(r, &r->ds, r->o->args.at[i], NULL, NULL, &all, &choices);
+	if (is_stopped(&all))
+		return EXIT_DIAGNOSED;
 	if (r->o->format == FORMAT_JSON)
 		show_json(r, &all);
 	else if (all.n > 1)

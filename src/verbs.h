@@ -143,6 +143,7 @@ struct cell_verdict {
 	const char *summary;     /* NULL: there is no stack */
 	bool invalid;            /* the recipe cannot be read */
 	bool failed;             /* check --online: uv or an index failed */
+	bool stopped;            /* check --online: a signal ended it, so there is no verdict */
 	struct names errors, warnings;
 	struct reported LIST(const struct diag *) reported;
 	struct unchecked_parts unchecked;

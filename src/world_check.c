@@ -128,5 +128,6 @@ world_check_online(struct run *r, const struct recipe *cell, const struct stack 
 		v->failed = !uv_find(r->a, &r->ds, &uv) || !check_stack(&l, v);
 	if (v->failed)
 		leave_unchecked(&l, v, requirements, "uv did not resolve them: see the error");
+	v->stopped = proc_interrupted();
 	v->failed = v->failed && !incompatible;
 }

@@ -91,7 +91,9 @@ save_image(struct run *r, const char *image, const char *dir)
 	const struct engine *e = engine_choose(r->a, &r->ds, r->o->engine, &asked, &state);
 	struct proc_spec spec = { .keep = 4096 };
 	struct proc_result result = { 0 };
+	struct image_about about;
 	struct engine_command c;
+	struct diag *d;
 
 	if (!e)
 		return NULL;
@@ -101,9 +103,19 @@ save_image(struct run *r, const char *image, const char *dir)
 		if (proc_run(r->a, &spec, &result))
 			return file;
 	}
-	diag_why(diag_at(&r->ds, E_TREE, (struct span){ 0 }, "cannot read the image `%s`", image),
-		 "%s %s%s", e->name, e->save ? "says: " : "saves no image to a file",
-		 e->save ? buf_text(&result.err) : "");
+	d = diag_at(&r->ds, E_TREE, (struct span){ 0 }, "cannot read the image `%s`", image);
+	if (!e->save) {
+		diag_why(d, "%s cannot save an image to a file", e->name);
+		diag_help(d, "use --engine docker or --engine podman");
+	} else if (engine_image(r->a, e, &state.at, image, &about)) {
+		diag_why(d, "%s cannot save it: %s", e->name, buf_text(&result.err));
+	} else {
+		diag_why(d, "no file has this name, and %s has no such image", e->name);
+		diag_help(d,
+			  "run `%s pull IMAGE` with the registry in the name, such as "
+			  "ghcr.io/me/stack:1; or build the image with `stackbuild build RECIPE`",
+			  e->name);
+	}
 	return NULL;
 }
 

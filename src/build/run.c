@@ -120,7 +120,10 @@ ended_badly(struct work *w, const char *client, const struct proc_result *r,
 
 	if (r->interrupted) {
 		d = diag_at(w->ds, E_BUILD_INTERRUPTED, (struct span){ 0 }, "interrupted%s",
-			    r->status ? ": no image was tagged" : "");
+			    !r->status ? "" :
+			    w->o->engine->dialect == DIALECT_SCRIPT ?
+					 ": the environment is incomplete" :
+					 ": no image was tagged");
 		diag_help(d, "run the command again: %s has the finished steps",
 			  w->o->engine->build ? "the engine's cache" : w->record->image);
 		diag_note(d, (struct span){ 0 }, "kept: %s", fs_join(w->a, w->o->out, "build.log"));
