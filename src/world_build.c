@@ -197,25 +197,12 @@ open_mirror(struct run *r, const struct plan *p, struct build_options *o, struct
 					 recipe_words(r->a, r->o, cell->path, cell->cell));
 	const struct lock *l = p->lock;
 	const bool image = o->engine->build;
-	const struct step *apt = NULL;
-	struct diag *d;
 
 	if (!r->o->mirror)
 		return true;
-	for (size_t i = 0; i < p->n && image && !apt; i++)
-		apt = step_operation(&p->steps[i], OP_SYSTEM) ? &p->steps[i] : NULL;
-	if (apt || (image && p->stack->runtime_apt.n)) {
-		d = diag_at(
-			&r->ds, E_MIRROR_LACKS, apt ? apt->at : p->stack->runtime_base.at,
-			"a mirror has no system packages, and the %s of this image installs some",
-			apt ? arena_printf(r->a, "step `%s`", apt->id) : "runtime stage");
-		diag_help(d, "name a base image that has them and Python, or build with --engine "
-			     "venv on a host that has them");
-		return false;
-	}
 	o->mirror = use;
 	return (l || lock_beside(r->a, &r->ds, cell, again, true, &l)) &&
-	       mirror_use(r->a, &r->ds, l, p->stack, r->o->mirror, image, use);
+	       mirror_use(r->a, &r->ds, l, p, r->o->mirror, image, use);
 }
 
 static bool

@@ -1,19 +1,120 @@
 /* stackbuild mirror: download the files in the locks of a recipe to a directory. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/fs.h"
 #include "base/proc.h"
+#include "build/build.h"
 #include "mirror/mirror.h"
 #include "render/render.h"
 #include "world_lock.h"
 
+/* --- system packages --- */
+
+enum { SAID_BYTES = 4096, DEBS_TIMEOUT_S = 1800 };
+
+struct container {
+	const struct engine *engine;
+	struct engine_state state;
+};
+
+/* Returns an image without the tag before its digest, which older releases of podman reject. */
+static const char *
+by_digest(struct arena *a, const char *image)
+{
+	const char *at = strchr(image, '@'), *slash = strrchr(image, '/');
+	const char *colon = strchr(slash ? slash : image, ':');
+
+	return at && colon && colon < at ?
+		       arena_printf(a, "%.*s%s", (int)(colon - image), image, at) :
+		       image;
+}
+
+/* Runs a script in a container that can write to the mirror. */
+static bool
+fetch_debs(struct run *r, const struct container *in, const char *image, const char *script,
+	   const struct mirror_how *how)
+{
+	struct engine_run run = {
+		.image = by_digest(r->a, image),
+		.name = arena_printf(r->a, "stackbuild-mirror-%ld", (long)getpid()),
+		.volume = arena_printf(r->a, "%s:" MIRROR_PLACE, fs_real(r->a, how->dir)),
+	};
+	struct proc_spec spec = { .keep = SAID_BYTES,
+				  .timeout_s =
+					  how->timeout_s > 0 ? how->timeout_s : DEBS_TIMEOUT_S };
+	struct engine_command c;
+	struct proc_result done;
+
+	list_push(r->a, &run.argv, "sh");
+	list_push(r->a, &run.argv, "-c");
+	list_push(r->a, &run.argv, script);
+	if (!how->quiet)
+		fprintf(stderr, "stackbuild: fetching the system packages of %s\n", image);
+	c = in->engine->run(r->a, &in->state.at, &run);
+	engine_spec(r->a, &c, &spec);
+	if (proc_run(r->a, &spec, &done))
+		return true;
+	diag_why(diag_at(&r->ds, E_MIRROR, (struct span){ 0 },
+			 "cannot mirror the system packages of %s: %s", image,
+			 done.interrupted ? "interrupted" :
+			 done.timed_out   ? "the time limit ended it (--timeout SECONDS)" :
+					    "the commands failed in a container"),
+		 "%s", buf_text(&done.err));
+	c = engine_call(r->a, &in->state.at, in->engine->kill, run.name, NULL);
+	spec = (struct proc_spec){ .timeout_s = 60, .cleanup = true };
+	engine_spec(r->a, &c, &spec);
+	proc_run(r->a, &spec, &done);
+	return false;
+}
+
+/* Downloads the system packages of a stack's images, as root of a container of each. */
+static bool
+mirror_debs(struct run *r, const struct stack *s, const struct lock *l, const struct container *in,
+	    const struct mirror_how *how, struct mirror_done *done)
+{
+	const struct stack *pinned = lock_apply(r->a, &r->ds, s, l);
+	const struct plan *p = pinned ? plan_make(r->a, &r->ds, pinned, l) : NULL;
+	struct debs debs;
+
+	if (!p || !debs_of(r->a, &r->ds, p, &debs))
+		return false;
+	if (debs_ready(r->a, how->dir, &debs)) {
+		done->had += debs.n;
+		return true;
+	}
+	for (size_t i = 0; i < debs.n; i++) {
+		if (!fetch_debs(r, in, debs.images[i], debs_script(r->a, &debs, i), how))
+			return false;
+		done->fetched++;
+	}
+	return true;
+}
+
+/* Chooses the engine of --debs; false after a diagnostic. */
+static bool
+open_container(struct run *r, struct container *in)
+{
+	const struct engine_at asked = world_engine_at(r->o);
+
+	in->engine = engine_choose(r->a, &r->ds, r->o->engine, &asked, &in->state);
+	if (!in->engine || (in->engine->run && !in->engine->prepare))
+		return in->engine;
+	diag_help(diag_at(&r->ds, E_MIRROR, (struct span){ 0 },
+			  "%s cannot run a command in an image", in->engine->name),
+		  "use --engine podman or --engine docker");
+	return false;
+}
+
+/* --- mirrors --- */
+
 /* Fills the mirror for one cell. */
 static bool
-mirror_cell(struct run *r, const struct recipe *recipe, struct mirror_how *how,
-	    struct mirror_done *done)
+mirror_cell(struct run *r, const struct recipe *recipe, const struct container *in,
+	    struct mirror_how *how, struct mirror_done *done)
 {
 	const struct stack *s = resolve(r->a, &r->ds, r->facts, recipe, NULL);
 	const char *again = arena_printf(r->a, "stackbuild lock %s",
@@ -25,7 +126,8 @@ mirror_cell(struct run *r, const struct recipe *recipe, struct mirror_how *how,
 	    !world_index_secrets(r, recipe, &how->secrets))
 		return false;
 	world_hide_secrets(r, recipe);
-	return mirror_fill(r->a, &r->ds, l, s, how, done);
+	return mirror_fill(r->a, &r->ds, l, s, how, done) &&
+	       (!in->engine || mirror_debs(r, s, l, in, how, done));
 }
 
 bool
@@ -36,6 +138,7 @@ world_mirror(struct run *r, const struct recipes *rs, const char *dir, double ti
 				  .no_images = r->o->no_images,
 				  .quiet = r->o->quiet };
 	struct mirror_done done = { 0 };
+	struct container in = { 0 };
 	int lock = fs_lock_dir(r->a, dir);
 	bool good = true;
 
@@ -44,8 +147,12 @@ world_mirror(struct run *r, const struct recipes *rs, const char *dir, double ti
 			strerror(errno));
 		return false;
 	}
+	if (r->o->debs && !open_container(r, &in)) {
+		close(lock);
+		return false;
+	}
 	for (size_t i = 0; i < rs->n && !proc_interrupted(); i++)
-		good = mirror_cell(r, rs->at[i], &how, &done) && good;
+		good = mirror_cell(r, rs->at[i], &in, &how, &done) && good;
 	good = good && mirror_index(r->a, &r->ds, dir);
 	close(lock);
 	if (good)
@@ -68,8 +175,8 @@ verb_mirror(struct run *r)
 	proc_signals();
 	if (!rs || !world_mirror(r, rs, dir, timeout_s))
 		return EXIT_DIAGNOSED;
-	buf_printf(&r->out, "next: stackbuild build %s --engine venv --mirror ",
-		   recipe_words(r->a, o, o->args.at[0], o->cell));
+	buf_printf(&r->out, "next: stackbuild build %s --engine %s --mirror ",
+		   recipe_words(r->a, o, o->args.at[0], o->cell), o->debs ? "podman" : "venv");
 	quote(&r->out, QUOTE_SH, LANG_SH, dir, &why);
 	buf_putc(&r->out, '\n');
 	return EXIT_DONE;

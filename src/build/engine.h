@@ -69,8 +69,9 @@ struct engine_run {
 	bool gpus;
 	bool input; /* passes standard input to the command */
 	struct names argv;
-	struct names env; /* "NAME=value" */
-	const char *name; /* name of the container, for `kill` */
+	struct names env;   /* "NAME=value" */
+	const char *name;   /* name of the container, for `kill` */
+	const char *volume; /* "DIR:PLACE": the command can write to this directory; or NULL */
 };
 
 struct engine {

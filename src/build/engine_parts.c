@@ -208,6 +208,9 @@ engine_run_words(struct arena *a, struct engine_command *c, const struct engine_
 {
 	for (size_t i = 0; i < r->env.n; i++)
 		ADD(c, "-e", r->env.at[i]);
+	/* Without a label: SELinux hides files of the host otherwise. */
+	if (new_container && r->volume)
+		ADD(c, "--volume", r->volume, "--security-opt", "label=disable");
 	if (new_container)
 		ADD(c, "--entrypoint", r->argv.at[0], r->image);
 	else

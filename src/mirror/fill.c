@@ -241,6 +241,24 @@ write_project(struct arena *a, struct diags *ds, const char *dir, const struct n
 			  page_project(a, project, &mine));
 }
 
+/* Writes git/config, which git reads in an image with XDG_CONFIG_HOME=MIRROR_PLACE. */
+static bool
+write_git_config(struct arena *a, struct diags *ds, const char *dir)
+{
+	struct names urls = { 0 }, paths = { 0 };
+	struct buf b = BUF(a);
+
+	if (!repositories_of(a, ds, dir, &urls, &paths))
+		return false;
+	/* The files belong to another user; submodules have file:// URLs; a lock pins commits. */
+	buf_puts(&b, "[safe]\n\tdirectory = *\n[protocol \"file\"]\n\tallow = always\n"
+		     "[uploadpack]\n\tallowAnySHA1InWant = true\n");
+	for (size_t i = 0; i < urls.n; i++)
+		buf_printf(&b, "[url \"file://" MIRROR_PLACE "/%s\"]\n\tinsteadOf = %s\n",
+			   paths.at[i], urls.at[i]);
+	return !urls.n || fs_write(ds, fs_join(a, dir, "git/config"), b.p, b.n, 0644, false, NULL);
+}
+
 bool
 mirror_index(struct arena *a, struct diags *ds, const char *dir)
 {
@@ -255,5 +273,6 @@ mirror_index(struct arena *a, struct diags *ds, const char *dir)
 	for (size_t i = 0; i < projects.n; i++)
 		if (!write_project(a, ds, dir, &files, projects.at[i]))
 			return false;
-	return write_page(a, ds, fs_join(a, dir, "simple"), page_root(a, &projects));
+	return write_git_config(a, ds, dir) &&
+	       write_page(a, ds, fs_join(a, dir, "simple"), page_root(a, &projects));
 }

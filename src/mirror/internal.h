@@ -45,6 +45,16 @@ bool image_fill(struct arena *a, struct diags *ds, const struct lock_image *imag
 const char *image_layout(struct arena *a, struct diags *ds, const struct lock_image *image,
 			 const char *dir, const char **why);
 
+/* Compares the system packages of a mirror with their digests; adds a fault for each difference. */
+void debs_check(struct arena *a, const char *dir, const struct debs *d, struct names *faults);
+/* Makes apt use them. */
+void debs_use(struct arena *a, const struct debs *d, struct mirror_use *u);
+
+/* Returns the URLs of the repositories of a mirror, and the path of each: "git/NAME-HASH.git".
+ * errors SB0100, false */
+bool repositories_of(struct arena *a, struct diags *ds, const char *dir, struct names *urls,
+		     struct names *paths);
+
 /* Prints that a download starts. */
 void note(const struct mirror_how *how, const char *what, double bytes);
 

@@ -65,6 +65,7 @@ items_of(struct arena *a, struct diags *ds, const struct lock *l)
 	    (struct item){ .what = "Python",
 			   .url = l->python_url,
 			   .sha256 = l->python_sha256,
+			   .by_url = true,
 			   .image = true },
 	    false);
 	return all;
@@ -100,6 +101,28 @@ repository_of(struct arena *a, const struct lock_source *source, const struct st
 	for (size_t i = 0; i < s->extensions.n; i++)
 		if (!strcmp(s->extensions.at[i].name, source->name))
 			out->submodules = s->extensions.at[i].submodules;
+	return true;
+}
+
+bool
+repositories_of(struct arena *a, struct diags *ds, const char *dir, struct names *urls,
+		struct names *paths)
+{
+	struct names files = { 0 };
+
+	if (!fs_is_dir(fs_join(a, dir, "git")))
+		return true;
+	if (!fs_list(a, ds, fs_join(a, dir, "git"), ".url", &files))
+		return false;
+	for (size_t i = 0; i < files.n; i++) {
+		const char *path = arena_printf(a, "git/%s", files.at[i]);
+		const struct source *url = fs_read_quiet(a, fs_join(a, dir, path), 4096);
+
+		if (!url || !str_matches(url->text, "^[a-z+]+://[^\\x00-\\x20\\x7f\"\\\\]+$"))
+			continue;
+		list_push(a, urls, url->text);
+		list_push(a, paths, arena_printf(a, "%.*sgit", (int)strlen(path) - 3, path));
+	}
 	return true;
 }
 

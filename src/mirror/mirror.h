@@ -2,6 +2,7 @@
 #define MIRROR_H
 
 #include "lock/lock.h"
+#include "plan/plan.h"
 
 /*
  * A directory with all files and repositories in locks, for builds without a network:
@@ -10,7 +11,9 @@
  *     DIR/simple/                         their index: PEP 503 and 691
  *     DIR/archives/SHA256/NAME            files with a URL in a recipe, standalone Pythons
  *     DIR/git/NAME-HASH.git, .url         bare repositories, and the URL of each
+ *     DIR/git/config                      makes git in an image use them
  *     DIR/images/                         base images: an OCI layout
+ *     DIR/debs/HASH/OS/                   system packages, with their index: a repository of apt
  *
  * Each path follows from the lock.  A file gets its name after its digest was checked.
  */
@@ -41,7 +44,29 @@ struct mirror_done {
 bool mirror_fill(struct arena *a, struct diags *ds, const struct lock *l, const struct stack *s,
 		 const struct mirror_how *how, struct mirror_done *done);
 
-/* Writes the index of all wheels and sdists of a mirror.  errors SB0100, SB0406, SB1030, false */
+/* System packages of the images of a plan. Their hash is that of the images and the commands. */
+enum { DEBS_MAX = 4 };
+struct debs {
+	const char *path; /* path relative to the mirror: "debs/0123456789abcdef" */
+	const char *images[DEBS_MAX], *commands[DEBS_MAX];
+	size_t n; /* 0: the images install none */
+};
+
+/*
+ * debs_of -- returns the system packages of a plan's images.
+ *
+ *   in      p: as the lock pins it
+ *   errors  SB1031: packages of another archive than the distribution's, or of dnf; false
+ *   memory  lives in a
+ */
+bool debs_of(struct arena *a, struct diags *ds, const struct plan *p, struct debs *out);
+/* Returns true if a mirror has them. */
+bool debs_ready(struct arena *a, const char *dir, const struct debs *d);
+/* Returns the shell script that fills the mirror in a container of d->images[i], in the order of i. */
+const char *debs_script(struct arena *a, const struct debs *d, size_t i);
+
+/* Writes the index of all wheels and sdists of a mirror, and the configuration of git.
+ * errors SB0100, SB0406, SB1030, false */
 bool mirror_index(struct arena *a, struct diags *ds, const char *dir);
 
 /* The settings with which a build uses a mirror. */
@@ -55,12 +80,12 @@ struct mirror_use {
 /*
  * mirror_use -- checks that a mirror has every file, repository and base image that a build needs.
  *
- *   in      s: as the lock pins it; image: for an image, else for an environment
+ *   in      p: as the lock pins it; image: for an image, else for an environment
  *   out     *out
  *   errors  SB1031 with each part that is missing or has another digest, SB0406, false
  *   memory  lives in a
  */
-bool mirror_use(struct arena *a, struct diags *ds, const struct lock *l, const struct stack *s,
+bool mirror_use(struct arena *a, struct diags *ds, const struct lock *l, const struct plan *p,
 		const char *dir, bool image, struct mirror_use *out);
 
 /* Returns a text of *n bytes with m's file:// URLs instead of the others, and its new length. */

@@ -78,23 +78,15 @@ use_git(struct arena *a, struct diags *ds, const char *dir, struct mirror_use *u
 	const char *real = fs_real(a, dir);
 	const char *old = getenv("GIT_CONFIG_COUNT");
 	size_t n = old ? strtoul(old, NULL, 10) % 1000 : 0;
-	struct names urls = { 0 };
+	struct names urls = { 0 }, paths = { 0 };
 
-	if (!fs_is_dir(fs_join(a, dir, "git")))
-		return true;
-	if (!fs_list(a, ds, fs_join(a, dir, "git"), ".url", &urls))
+	if (!repositories_of(a, ds, dir, &urls, &paths))
 		return false;
 	for (size_t i = 0; i < urls.n; i++) {
-		const char *path = arena_printf(a, "git/%s", urls.at[i]);
-		const struct source *url = fs_read_quiet(a, fs_join(a, dir, path), 4096);
-		const char *bare = arena_printf(a, "%.*sgit", (int)strlen(path) - 3, path);
-
-		if (!url || !str_matches(url->text, "^[a-z+]+://[^\\x00-\\x20\\x7f]+$"))
-			continue;
 		configure_git(a, u, &n,
-			      arena_printf(a, "url.%s.insteadOf", file_url(a, real, bare)),
-			      url->text);
-		configure_git(a, u, &n, "safe.directory", fs_join(a, real, bare));
+			      arena_printf(a, "url.%s.insteadOf", file_url(a, real, paths.at[i])),
+			      urls.at[i]);
+		configure_git(a, u, &n, "safe.directory", fs_join(a, real, paths.at[i]));
 	}
 	/* Otherwise, git rejects submodules from file://. */
 	configure_git(a, u, &n, "protocol.file.allow", "always");
@@ -127,23 +119,30 @@ use_image(struct checking *c, struct diags *ds, const struct lock_image *image, 
 
 /* Makes an engine take the images from layouts, and pip in them the files of the mirror. */
 static void
-use_images(struct checking *c, struct diags *ds, const struct lock *l, const struct stack *s,
+use_images(struct checking *c, struct diags *ds, const struct lock *l, const struct plan *p,
 	   struct mirror_use *u)
 {
 	const char *real = fs_real(c->a, c->dir);
+	struct debs debs;
 
 	if (strpbrk(real, ":,"))
 		list_push(c->a, &c->faults, "an engine cannot mount a path with `:` or `,`");
 	u->volume = arena_printf(c->a, "%s:" MIRROR_PLACE ":ro", real);
-	use_image(c, ds, &l->base, s->base.value, u);
-	use_image(c, ds, &l->runtime, s->runtime_base.value, u);
+	use_image(c, ds, &l->base, p->stack->base.value, u);
+	use_image(c, ds, &l->runtime, p->stack->runtime_base.value, u);
 	/* Every stage that starts pip has this line (templates/Dockerfile). */
 	replace(c->a, u, "ARG PIP_NO_INPUT=1",
 		"ARG PIP_NO_INDEX=1 PIP_FIND_LINKS=file://" MIRROR_PLACE "/files PIP_NO_INPUT=1");
+	/* git reads the file git/config in this directory, and not that of a home directory. */
+	replace(c->a, u, "git init -q", "export XDG_CONFIG_HOME=" MIRROR_PLACE " && git init -q");
+	if (debs_of(c->a, ds, p, &debs) && debs.n) {
+		debs_check(c->a, c->dir, &debs, &c->faults);
+		debs_use(c->a, &debs, u);
+	}
 }
 
 bool
-mirror_use(struct arena *a, struct diags *ds, const struct lock *l, const struct stack *s,
+mirror_use(struct arena *a, struct diags *ds, const struct lock *l, const struct plan *p,
 	   const char *dir, bool image, struct mirror_use *out)
 {
 	struct checking c = { .a = a, .dir = dir, .place = image ? MIRROR_PLACE : fs_real(a, dir) };
@@ -160,9 +159,9 @@ mirror_use(struct arena *a, struct diags *ds, const struct lock *l, const struct
 			replace(a, out, files.at[i].url, file_url(a, c.place, files.at[i].path));
 	}
 	for (size_t i = 0; i < l->sources.n; i++)
-		check_source(&c, &l->sources.at[i], s);
+		check_source(&c, &l->sources.at[i], p->stack);
 	if (image)
-		use_images(&c, ds, l, s, out);
+		use_images(&c, ds, l, p, out);
 	if (c.faults.n) {
 		d = diag_at(ds, E_MIRROR_LACKS, (struct span){ 0 },
 			    "the mirror `%s` lacks parts of the lock", dir);

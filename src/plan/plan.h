@@ -53,7 +53,7 @@ enum operation_kind {
 	OPERATION_KINDS
 };
 
-enum archive { ARCHIVE_DISTRIBUTION, ARCHIVE_DNF, ARCHIVE_NVIDIA, ARCHIVE_DEADSNAKES };
+enum package_archive { ARCHIVE_DISTRIBUTION, ARCHIVE_DNF, ARCHIVE_NVIDIA, ARCHIVE_DEADSNAKES };
 
 /* The index that pip uses for one call. */
 struct pip_index {
@@ -73,7 +73,7 @@ struct operation {
 	const char *why; /* comment in a rendered file; or NULL */
 	union {
 		struct {
-			enum archive archive;
+			enum package_archive archive;
 			struct names packages;
 			/* Time of the distribution's snapshot archive, "20261120T000000Z"; or NULL. */
 			const char *snapshot;

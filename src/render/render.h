@@ -155,4 +155,7 @@ const char *render_provenance(struct arena *a, const struct provenance *b);
 /* Returns the names of all targets. */
 struct names render_targets(struct arena *a);
 
+/* Returns the shell commands of an operation that has no places, one on each line. */
+const char *render_commands(struct arena *a, struct diags *ds, const struct operation *op);
+
 #endif

@@ -211,3 +211,17 @@ shell_command(const struct shell *sh, const struct command *c, struct buf *out)
 		rest.indent = sh->indent + 4;
 	}
 }
+
+const char *
+render_commands(struct arena *a, struct diags *ds, const struct operation *op)
+{
+	const struct shell sh = { .ds = ds, .language = LANG_SH };
+	const struct commands all = operation_commands(a, op);
+	struct buf b = BUF(a);
+
+	for (size_t i = 0; i < all.n; i++) {
+		shell_command(&sh, &all.at[i], &b);
+		buf_putc(&b, '\n');
+	}
+	return buf_text(&b);
+}

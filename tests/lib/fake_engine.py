@@ -14,7 +14,9 @@ import csv
 import hashlib
 import json
 import os
+import shlex
 import shutil
+import subprocess
 import sys
 import time
 
@@ -46,8 +48,9 @@ class FakeEngine:
         self.now, self.wheels, self.inputs = dict(BEHAVIOUR), {}, {}
         os.makedirs(self.path)
         for name in ("docker", "podman", "buildah", "buildctl"):
+            words = shlex.join([sys.executable, os.path.abspath(__file__), folder, name])
             with open(os.path.join(self.path, name), "w", encoding="utf-8") as f:
-                f.write(f'#!/bin/sh\nexec {sys.executable} {os.path.abspath(__file__)} {folder} {name} "$@"\n')
+                f.write(f'#!/bin/sh\nexec {words} "$@"\n')
             os.chmod(f.name, 0o755)
         self.set()
 
@@ -138,12 +141,28 @@ class Client:
             if self.one("--digestfile"):
                 self.write(self.one("--digestfile"), PUSHED)
             self.write(os.path.join(self.folder, "pushed"), "")
+        elif words.startswith("run "):
+            return self.run()
+        elif words.startswith("rm "):
+            self.note("rm")
         elif words.startswith(("build ", "bud ", "buildx build ")) or " build " in words:
             return self.build()
         else:
             self.say(f"{self.name}: not expected: {words}")
             return 99
         return 0
+
+    def run(self):
+        """Runs the script on this host, with the volume's own path and the programs beside the client."""
+        self.note("run")
+        for line in self.now["refuse"] or []:
+            self.say(line)
+        if self.now["refuse"]:
+            return 1
+        at, place = self.one("--volume").split(":")
+        script = self.argv[-1].replace("/tmp/", self.folder + "/").replace("/etc/apt", self.folder + "/apt").replace(place, at)
+        path = os.path.join(self.folder, "bin") + ":" + os.environ["PATH"]
+        return subprocess.run(["sh", "-c", script], env=os.environ | {"PATH": path}, check=False).returncode
 
     def inspect(self):
         tag = self.argv[-1]
