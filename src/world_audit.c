@@ -108,7 +108,7 @@ ask_index(struct auditing *t, const char *url, const char *part, const char *nam
 	const char *why = index->why;
 	enum harvest_answer answer = HARVEST_FAILED;
 
-	if (index->failed < FAILURES_MAX && !proc_interrupted())
+	if (index->failed < FAILURES_MAX)
 		answer = harvest_files(t->r->a, with_credentials(t, url), name, t->netrc,
 				       t->timeout_s, files, &why);
 	if (answer == HARVEST_MISSING)
@@ -367,12 +367,12 @@ audit_lock(struct auditing *t, const struct stack *s)
 	if (stale.n)
 		found(t, FOUND_ERROR, "stale", "the lock", stale.at[0],
 		      arena_printf(t->r->a, "lock again: %s", t->again));
-	for (size_t i = 0; i < l->packages.n; i++)
+	for (size_t i = 0; i < l->packages.n && !proc_interrupted(); i++)
 		audit_package(t, &l->packages.at[i]);
-	for (size_t i = 0; i < l->sources.n; i++)
+	for (size_t i = 0; i < l->sources.n && !proc_interrupted(); i++)
 		audit_source(t, &l->sources.at[i]);
-	audit_image(t, &l->base);
-	audit_image(t, &l->runtime);
+	for (size_t i = 0; i < 2 && !proc_interrupted(); i++)
+		audit_image(t, i ? &l->runtime : &l->base);
 	audit_ends(t);
 	list_each (x, &t->indexes) {
 		if (!x->parts)
@@ -394,17 +394,25 @@ count(const struct auditing *t, enum severity_of_finding is)
 	return n;
 }
 
+/* Prints the findings of the first kinds. */
+static void
+show_found(const struct auditing *t, int kinds)
+{
+	for (int is = 0; is < kinds; is++)
+		list_each (f, &t->all)
+			if ((int)f->is == is)
+				buf_printf(&t->r->out, "%-11s  %s: %s%s%s\n", words[is], f->part,
+					   f->what, f->remedy ? "; " : "",
+					   f->remedy ? f->remedy : "");
+}
+
 static void
 show_text(const struct auditing *t)
 {
 	struct buf *out = &t->r->out;
 	const struct lock *l = t->lock;
 
-	for (int is = 0; is < FOUND_KINDS; is++)
-		list_each (f, &t->all)
-			if ((int)f->is == is)
-				buf_printf(out, "%-11s  %s: %s%s%s\n", words[is], f->part, f->what,
-					   f->remedy ? "; " : "", f->remedy ? f->remedy : "");
+	show_found(t, FOUND_KINDS);
 	buf_printf(out, "%s: %s, %s, %s: %s, %s, %u not checked\n", lock_path(t->r->a, t->recipe),
 		   counted(t, l->packages.n, "package"), counted(t, l->sources.n, "extension"),
 		   counted(t, !!l->base.name + !!l->runtime.name, "image"),
@@ -440,6 +448,14 @@ audit_cell(struct run *r, const struct recipe *recipe, double timeout_s, struct 
 	t.netrc = http_logins(r->a, &secrets);
 	world_hide_secrets(r, recipe);
 	audit_lock(&t, resolve(r->a, &ignored, r->facts, recipe, NULL));
+	if (proc_interrupted()) {
+		if (r->o->format != FORMAT_JSON)
+			show_found(&t, FOUND_UNCHECKED);
+		diag_help(diag_at(&r->ds, E_AUDIT_INTERRUPTED, (struct span){ 0 },
+				  "the audit of `%s` was interrupted", lock_path(r->a, recipe)),
+			  "run the command again; an audit changes no file");
+		return false;
+	}
 	if (r->o->format == FORMAT_JSON)
 		show_json(&t, j);
 	else

@@ -151,7 +151,7 @@ world_mirror(struct run *r, const struct recipes *rs, const char *dir, double ti
 		close(lock);
 		return false;
 	}
-	for (size_t i = 0; i < rs->n && !proc_interrupted(); i++)
+	for (size_t i = 0; i < rs->n && (good || !proc_interrupted()); i++)
 		good = mirror_cell(r, rs->at[i], &in, &how, &done) && good;
 	good = good && mirror_index(r->a, &r->ds, dir);
 	close(lock);

@@ -6,6 +6,7 @@
 
 #include "base/embed.h"
 #include "base/fs.h"
+#include "base/proc.h"
 #include "engine_parts.h"
 #include "fetch/fetch.h"
 
@@ -244,8 +245,10 @@ push(struct publishing *w, struct oci_registry *r, const struct oci_name *n)
 	fprintf(stderr, "pushing %s\n", ref);
 	if (!engine_does(w, engine_call(w->a, at, o->engine->tag, o->image, ref), "name the image",
 			 ref) ||
-	    !engine_does(w, engine_push(w->a, o->engine, at, ref, file), "push", ref))
+	    !engine_does(w, engine_push(w->a, o->engine, at, ref, file), "push", ref)) {
+		unlink(file);
 		return NULL;
+	}
 	written = engine_pushed(w->a, file);
 	if (!oci_manifest(r, w->a, w->ds, written ? written : n->tag, &m, &missing)) {
 		if (missing)
@@ -366,23 +369,42 @@ read_refs(struct publishing *w, struct oci_name *names)
 	return good;
 }
 
+/* Pushes the image under one name, with its artifacts; text: its result, REF@DIGEST. */
+static bool
+publish_one(struct publishing *w, const struct oci_name *n, const char **text)
+{
+	struct oci_registry *r = oci_open(w->a, n, 0);
+	const char *digest = push(w, r, n);
+
+	*text = digest ? arena_printf(w->a, "%s@%s", oci_name_text(w->a, n), digest) : NULL;
+	return digest && (!w->attach || attach_proof(w, r, digest)) &&
+	       (!w->ours || attach_origin(w, r, n, digest));
+}
+
 bool
 publish(struct arena *a, struct diags *ds, const struct publish_options *o, struct names *published)
 {
 	struct oci_name *names = arena_array_of(a, struct oci_name, o->refs.n);
 	struct publishing w = { .a = a, .ds = ds, .o = o };
+	const char *text = NULL;
+	struct diags own;
+	struct diag *d;
 
 	if (!read_refs(&w, names) || !is_of_recipe(&w) || !is_here(&w) || !is_proven(&w))
 		return false;
-	for (size_t i = 0; i < o->refs.n; i++) {
-		struct oci_registry *r = oci_open(a, &names[i], 0);
-		const char *digest = push(&w, r, &names[i]);
-
-		if (!digest || (w.attach && !attach_proof(&w, r, digest)) ||
-		    (w.ours && !attach_origin(&w, r, &names[i], digest)))
-			return false;
-		list_push(a, published,
-			  arena_printf(a, "%s@%s", oci_name_text(a, &names[i]), digest));
+	diags_init(&own, a);
+	w.ds = &own;
+	while (published->n < o->refs.n && publish_one(&w, &names[published->n], &text))
+		list_push(a, published, text);
+	if (published->n < o->refs.n && proc_interrupted()) {
+		/* One diagnostic replaces that of the request that the signal ended. */
+		d = diag_at(ds, E_PUSH, o->at, "interrupted: `%s` is not published",
+			    oci_name_text(a, &names[published->n]));
+		if (text)
+			diag_note(d, (struct span){ 0 }, "kept: %s, without its proof", text);
+		diag_help(d, "run the command again: the registry keeps what was pushed");
+	} else {
+		diags_append(ds, &own);
 	}
-	return true;
+	return published->n == o->refs.n;
 }

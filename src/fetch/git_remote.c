@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <git2.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,10 +14,11 @@
 
 #include "base/buf.h"
 #include "base/fs.h"
+#include "base/proc.h"
 #include "base/str.h"
 #include "fetch/fetch.h"
 
-enum { SAID_MAX = 1024 * 1024, MODULES_MAX = 1000 };
+enum { SAID_MAX = 1024 * 1024, MODULES_MAX = 1000, LOOK_MS = 200 };
 
 struct remote {
 	struct arena *a;
@@ -47,8 +49,9 @@ in_child(struct remote *r, void (*act)(struct remote *r), double seconds, const 
 	const char *host = strstr(r->url, "://");
 	struct buf said = { .a = r->a, .max = SAID_MAX };
 	char block[4096];
+	struct pollfd output = { .events = POLLIN };
 	int ends[2];
-	ssize_t n;
+	ssize_t n = 1;
 	pid_t pid;
 
 	host = host ? host + 3 : r->url;
@@ -69,10 +72,16 @@ in_child(struct remote *r, void (*act)(struct remote *r), double seconds, const 
 		_exit(0);
 	}
 	close(ends[1]);
-	while ((n = read(ends[0], block, sizeof(block))) > 0 || (n < 0 && errno == EINTR))
-		if (n > 0)
+	output.fd = ends[0];
+	while (n > 0 && !proc_interrupted())
+		if (poll(&output, 1, LOOK_MS) > 0 && (n = read(ends[0], block, sizeof(block))) > 0)
 			buf_add(&said, block, (size_t)n);
 	close(ends[0]);
+	/* The signal may have reached this process alone. */
+	if (proc_interrupted()) {
+		kill(pid, SIGKILL);
+		*why = "interrupted";
+	}
 	waitpid(pid, NULL, 0);
 	if (!said.n || said.over)
 		return NULL;

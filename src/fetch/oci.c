@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/proc.h"
 #include "base/sha256.h"
 #include "base/str.h"
 #include "fetch.h"
@@ -131,6 +132,9 @@ refused(struct oci_registry *r, struct diags *ds, const struct http_answer *answ
 		d = diag_at(ds, E_CONTENT, nowhere, "%s sent an invalid answer: %s: %s", host, what,
 			    answer->why);
 		diag_help(d, "connect without a proxy or mirror, or push the content again");
+	} else if (!answer->status && proc_interrupted()) {
+		diag_at(ds, E_REGISTRY_AWAY, nowhere,
+			"interrupted: %s did not answer the request to %s", host, what);
 	} else if (!answer->status) {
 		d = diag_at(ds, E_REGISTRY_AWAY, nowhere, "%s cannot be reached: %s", host,
 			    answer->why);

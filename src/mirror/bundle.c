@@ -16,6 +16,7 @@
 
 #include "base/fs.h"
 #include "base/json.h"
+#include "base/proc.h"
 #include "base/sha256.h"
 #include "base/str.h"
 #include "bundle.h"
@@ -87,22 +88,38 @@ put_header(struct archive *to, const char *path, size_t size)
 	return good;
 }
 
-/* Copies a file, which must still have its size.  False: errno or the archive has the reason. */
+/*
+ * Reads a file into its digest, or (sum NULL) into the archive.  False: a signal came, or errno or
+ * the archive has the reason.
+ */
 static bool
-put_file(struct archive *to, const struct bundle_file *f, size_t size)
+read_file(struct archive *to, const char *path, struct sha256 *sum, size_t *size)
 {
-	int fd = open(f->from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	char block[64 * 1024];
-	ssize_t n = 0;
-	bool good = fd >= 0 && put_header(to, f->path, size);
+	bool good = fd >= 0;
+	ssize_t n = 1;
 
-	while (good && (n = read(fd, block, sizeof(block))) > 0) {
-		good = (size_t)n <= size && archive_write_data(to, block, (size_t)n) == n;
-		size -= good ? (size_t)n : 0;
+	*size = 0;
+	while (good && n && !proc_interrupted()) {
+		good = (n = read(fd, block, sizeof(block))) >= 0 &&
+		       (sum || archive_write_data(to, block, (size_t)n) == n);
+		if (sum && n > 0)
+			sha256_add(sum, block, (size_t)n);
+		*size += good ? (size_t)n : 0;
 	}
 	if (fd >= 0)
 		close(fd);
-	return good && n == 0 && !size;
+	return good && !n;
+}
+
+/* Copies a file, which must still have its size. */
+static bool
+put_file(struct archive *to, const struct bundle_file *f, size_t size)
+{
+	size_t now;
+
+	return put_header(to, f->path, size) && read_file(to, f->from, NULL, &now) && now == size;
 }
 
 static bool
@@ -116,14 +133,14 @@ put_all(struct arena *a, struct diags *ds, struct archive *to, const struct bund
 	json_put(&j, "{'format': 1, 'files': [");
 	for (size_t i = 0; i < files->n; i++) {
 		const struct bundle_file *f = &files->at[i];
-		const char *sum = sha256_file(a, f->from, &sizes[i]);
+		struct sha256 *sum = sha256_new(a);
 
 		if (!bundle_path_ok(f->path))
 			return bundle_wrong(ds, f->path, "a bundle cannot have this path");
-		if (!sum)
+		if (!read_file(to, f->from, sum, &sizes[i]))
 			return bundle_wrong(ds, f->from, strerror(errno));
 		json_put(&j, "('path': %s, 'size': %f, 'sha256': %s)", f->path, (double)sizes[i],
-			 sum);
+			 sha256_end(a, sum));
 	}
 	json_put(&j, "]}");
 	if (!put_header(to, BUNDLE_LIST, list.n) ||
@@ -143,6 +160,7 @@ bundle_write(struct arena *a, struct diags *ds, struct bundle_files *files, cons
 {
 	const char *part = arena_printf(a, "%s.%ld.part", to, (long)getpid());
 	struct archive *ar = archive_write_new();
+	struct diags own;
 	bool good;
 
 	qsort(files->at, files->n, sizeof(*files->at), by_path);
@@ -153,7 +171,12 @@ bundle_write(struct arena *a, struct diags *ds, struct bundle_files *files, cons
 		archive_write_add_filter_zstd(ar) >= ARCHIVE_WARN &&
 		archive_write_open_filename(ar, part) == ARCHIVE_OK) ||
 	       bundle_wrong(ds, to, archive_error_string(ar));
-	good = good && put_all(a, ds, ar, files, to);
+	diags_init(&own, a);
+	good = good && put_all(a, &own, ar, files, to);
+	if (!good && proc_interrupted())
+		bundle_wrong(ds, to, "interrupted: no bundle was written; the mirror is complete");
+	else
+		diags_append(ds, &own);
 	archive_write_free(ar);
 	if (good && rename(part, to) != 0)
 		good = bundle_wrong(ds, to, strerror(errno));

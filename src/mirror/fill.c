@@ -174,13 +174,8 @@ fill_all(struct filling *f, const struct lock *l, const struct stack *s)
 	for (size_t i = 0; i < l->sources.n && !proc_interrupted(); i++)
 		if (repository_of(f->a, &l->sources.at[i], s, &r))
 			fill_repository(f, &r, 0);
-	if (!f->how->no_images && !proc_interrupted()) {
-		image_fill(f->a, f->ds, &l->base, f->how, f->done);
-		image_fill(f->a, f->ds, &l->runtime, f->how, f->done);
-	}
-	if (proc_interrupted() && f->ds->errors == before)
-		cannot(f, l->stack, "interrupted",
-		       "repeat the command: complete files stay in the mirror");
+	for (size_t i = 0; i < 2 && !f->how->no_images && !proc_interrupted(); i++)
+		image_fill(f->a, f->ds, i ? &l->runtime : &l->base, f->how, f->done);
 	return f->ds->errors == before;
 }
 
@@ -188,11 +183,22 @@ bool
 mirror_fill(struct arena *a, struct diags *ds, const struct lock *l, const struct stack *s,
 	    const struct mirror_how *how, struct mirror_done *done)
 {
+	struct diags own;
 	struct filling f = {
-		.a = a, .ds = ds, .how = how, .done = done, .netrc = http_logins(a, &how->secrets)
+		.a = a, .ds = &own, .how = how, .done = done, .netrc = http_logins(a, &how->secrets)
 	};
+	bool good;
 
-	return remove_parts(&f) && fill_all(&f, l, s);
+	diags_init(&own, a);
+	good = remove_parts(&f) && fill_all(&f, l, s);
+	if (!proc_interrupted()) {
+		diags_append(ds, &own);
+		return good;
+	}
+	/* One diagnostic replaces those of the transfers that the signal ended. */
+	f.ds = ds;
+	return cannot(&f, l->stack, "interrupted",
+		      "repeat the command: complete files stay in the mirror");
 }
 
 /* --- the index --- */

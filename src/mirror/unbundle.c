@@ -72,6 +72,10 @@ take_bytes(struct unpacking *u, const char *path, size_t max, int fd, struct buf
 	la_ssize_t n;
 
 	while ((n = archive_read_data(u->from, block, sizeof(block))) > 0) {
+		if (proc_interrupted()) {
+			wrong(u, "interrupted: no directory was made");
+			return NULL;
+		}
 		if ((size_t)n > max) {
 			wrong(u, arena_printf(u->a, "`%s` is too large", path));
 			return NULL;
@@ -155,7 +159,7 @@ unpack(struct unpacking *u)
 	good = json_is_object(root) ? read_list(u, root) : wrong(u, "its list is not JSON");
 	json_decref(root);
 	for (size_t i = 0; i < u->list.n && good; i++)
-		good = proc_interrupted() ? wrong(u, "interrupted") : unpack_one(u, &u->list.at[i]);
+		good = unpack_one(u, &u->list.at[i]);
 	if (good && archive_read_next_header(u->from, &e) != ARCHIVE_EOF)
 		good = wrong(u, "it has more files than its list, or its end is damaged");
 	return good;
