@@ -34,6 +34,41 @@ refuse(struct init *rd, const struct source *src, uint32_t line, const char *wha
 	return NULL;
 }
 
+/* Rejects a file of another tool, by its name or its first line, with the command that converts it. */
+static bool
+is_foreign(struct init *rd, const struct source *src, const char *first)
+{
+	static const struct {
+		const char *name, *line, *what, *convert;
+	} all[] = {
+		{ "^Pipfile([.]lock)?$", "", "files of Pipenv",
+		  "`pipenv requirements | stackbuild init`" },
+		{ "^pixi[.](toml|lock)$", "", "files of Pixi",
+		  "`pixi workspace export conda-environment environment.yml`, then `stackbuild "
+		  "init environment.yml`" },
+		{ "conda-lock[.]ya?ml$", "", "files of conda-lock",
+		  "`conda-lock render --kind env -p linux-64`, then `stackbuild init "
+		  "conda-linux-64.lock.yml`" },
+		{ "^setup[.]py$", "", "files of setuptools",
+		  "`uv pip compile setup.py | stackbuild init`" },
+		{ "^setup[.]cfg$", "", "files of setuptools",
+		  "`uv pip compile setup.cfg | stackbuild init`" },
+		{ "", "^@EXPLICIT$|^[[:alnum:]_.-]+=[^= ]+=[^= ]+$", "lists of conda's packages",
+		  "`conda env export --no-builds > environment.yml`, then `stackbuild init "
+		  "environment.yml`" },
+	};
+	const char *name = fs_name(src->path);
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (str_matches(name, all[i].name) && str_matches(first, all[i].line)) {
+			diag_help(diag_at(rd->ds, E_INIT_INPUT, (struct span){ .src = src },
+					  "this file is %s, which init does not read", all[i].what),
+				  "convert it: %s", all[i].convert);
+			return true;
+		}
+	return false;
+}
+
 /* Returns the first line that is not a comment, trimmed, and its number; "": there is none. */
 static const char *
 first_line(struct init *rd, const struct source *src, uint32_t *at)
@@ -84,6 +119,8 @@ init_text(struct init *rd, const struct source *src)
 	first = first_line(rd, src, &line);
 	if (!*first)
 		return refuse(rd, src, 0, "the file has only comments");
+	if (is_foreign(rd, src, first))
+		return NULL;
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
 		if (str_matches(first, others[i].line))
 			return refuse(rd, src, line, others[i].what);

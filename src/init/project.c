@@ -283,6 +283,10 @@ init_project(struct init *rd, const struct source *src)
 				  "this file is Poetry's or PDM's, which init does not read"),
 			  "convert it: `poetry export -f requirements.txt | stackbuild init`, or "
 			  "`pdm export | stackbuild init`");
+	else if (node_get(node_get(root, "project"), "dynamic"))
+		diag_help(diag_at(rd->ds, E_INIT_INPUT, (struct span){ .src = src },
+				  "the build backend computes the dependencies of this project"),
+			  "convert it: `uv pip compile pyproject.toml | stackbuild init`");
 	else
 		diag_help(diag_at(rd->ds, E_INIT_INPUT, (struct span){ .src = src },
 				  "this TOML declares no dependencies"),
