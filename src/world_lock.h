@@ -30,7 +30,7 @@ const char *lock_obstacle(struct arena *a, const struct stack *s, struct span *a
 struct lock_request *lock_asks(struct locking *l, const struct stack *s);
 
 /*
- * Tries the helps of errors with uv, at most ten, and adds to each whether the stack then locks.
+ * Tries at most ten helps of errors with uv. Adds to each help whether the stack locks after it.
  *
  *   in   since: the first diagnostic of the cell
  */
@@ -47,8 +47,8 @@ void lock_conflict(struct locking *l, const struct lock_request *q, const struct
 /* Returns the package without a wheel for this stack if it causes the conflict; or NULL. */
 const char *lock_needs_build(struct arena *a, const struct uv_answer *answer);
 
-/* Adds the tried changes of the recipe to a conflict, and the first one with which the stack
- * locks. */
+/* Adds to a conflict the changes of the recipe that were tried, and the first one that makes the stack
+ * lock. */
 void lock_suggest(struct locking *l, struct diag *d, const struct lock_request *q,
 		  const char *explanation);
 

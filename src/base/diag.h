@@ -79,8 +79,9 @@ struct note {
 	enum note_kind kind;
 	struct span at; /* of NOTE_PLACE */
 	const char *text;
-	const char *cost;                 /* of NOTE_HELP, or NULL */
-	struct edit *edits, **edits_tail; /* of NOTE_HELP: none if only the user can do it */
+	const char *cost; /* cost of a NOTE_HELP, or NULL */
+	struct edit *edits,
+		**edits_tail; /* edits of a NOTE_HELP; none if only the user can make them */
 };
 
 struct diag {

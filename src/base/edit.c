@@ -7,8 +7,8 @@
 #include "str.h"
 
 /*
- * Returns true for the lower-case words that a version of YAML reads as null, true or false, and
- * for two keys.
+ * Returns true for the lower-case words that YAML 1.1 or 1.2 reads as null, true or false, and for
+ * its two special keys.
  */
 static bool
 is_reserved(const char *s)

@@ -13,7 +13,7 @@
 extern const struct source embedded_templates[]; /* in the order of their names */
 extern const size_t embedded_templates_n;
 extern const char embedded_templates_digest[]; /* "sha256:...": changes with any template */
-extern char embedded_texts[];                  /* of all templates, each with a NUL */
+extern char embedded_texts[];                  /* texts of all templates, each with a NUL */
 extern const size_t embedded_texts_n;
 extern const unsigned char embedded_compressed[]; /* the same, compressed by zlib */
 extern const size_t embedded_compressed_n;

@@ -6,13 +6,13 @@
 #include "str.h"
 #include "yaml.h"
 
-/* Maximum of fixes in a round: stackbuild reads the files again after each one. */
+/* Maximum number of fixes in a round. stackbuild reads the files again after each round. */
 enum { TRIES_MAX = 50 };
 
 struct round {
 	struct arena *a;
 	struct fix_files *files;
-	const struct node **roots; /* of the files, before the fixes */
+	const struct node **roots; /* trees of the files before the fixes */
 	struct edits done;         /* edits accepted so far, in the order of their places */
 };
 

@@ -46,8 +46,8 @@ const char *fs_clean(struct arena *a, const char *path);
 int fs_lock_dir(struct arena *a, const char *dir);
 
 /*
- * Writes a file that does not exist yet, with the directories on the way.  False after SB0406: also
- * if another process was faster.
+ * Writes a new file and its missing parent directories. Returns false after SB0406, also if another
+ * process created the file first.
  */
 bool fs_create(struct diags *ds, const char *path, const char *bytes, size_t n, unsigned mode);
 

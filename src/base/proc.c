@@ -52,7 +52,7 @@ proc_signals(void)
 	static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
 	struct sigaction was;
 
-	/* Signals that nohup or a script's & ignores stay ignored. */
+	/* A signal that is already ignored, as under nohup, stays ignored. */
 	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
 		if (!sigaction(ends[i], NULL, &was) && was.sa_handler != SIG_IGN)
 			install(ends[i], on_signal, SA_RESTART);

@@ -77,7 +77,7 @@ struct progress_step { /* a step of the plan, in the plan's order */
 	const char *lane;  /* steps of a lane run one after another, lanes in parallel */
 	/* set while the step runs: */
 	enum step_state state;
-	double seconds;    /* of all its instructions */
+	double seconds;    /* total time of its instructions */
 	double start_s;    /* start of the first one, since the build's start; -1: not yet */
 	size_t peak_mib;   /* highest memory use so far */
 	bool partly;       /* only some of its instructions were cached */

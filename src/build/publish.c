@@ -14,8 +14,8 @@ struct publishing {
 	struct arena *a;
 	struct diags *ds;
 	const struct publish_options *o;
-	struct image_about about; /* of the image here; id NULL: the engine keeps none here */
-	const char *config;       /* of the manifest that was pushed last: its config's digest */
+	struct image_about about; /* the local image; id NULL: the engine stores none here */
+	const char *config;       /* digest of the config in the last pushed manifest */
 	bool attach;              /* the proof */
 	bool ours;                /* the record describes this image, its recipe and its lock */
 };

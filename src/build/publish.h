@@ -30,12 +30,12 @@ struct publish_options {
 	const char *recipe_words;          /* "x.yaml --cell python-3.10": as a command names it */
 	const struct plan *plan;
 	const char *lock_digest; /* NULL: there is no lock */
-	struct span at;          /* of the recipe, for messages */
+	struct span at;          /* place in the recipe, for messages */
 	const char *image;       /* its name here */
 	const char *out;         /* directory for temporary files */
 	struct publish_proof proof;
 	const char *report;     /* HTML page to upload with the proof; NULL: none */
-	struct rendereds bills; /* of materials; none without a lock */
+	struct rendereds bills; /* bills of materials; none without a lock */
 	struct names refs;
 	const char *require; /* required level, "gpu"; NULL: none */
 	bool force;

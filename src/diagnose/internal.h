@@ -41,7 +41,7 @@ struct diagnosis {
 	struct arena *a;
 	const struct signature *signatures;
 	size_t n;
-	struct seen *seen; /* by the index of the signature */
+	struct seen *seen; /* indexed by signature */
 	struct literals *literals;
 	struct indexes *users; /* signatures with a literal, by the index of the literal */
 	struct pattern *calm;  /* the mark `calm`: families ignore its lines; or NULL */
@@ -54,8 +54,8 @@ struct diagnosis {
 	unsigned long long line;   /* number of the line with p[counted] */
 	size_t counted;
 	struct escapes escapes;
-	unsigned long long record_to; /* offset up to which progress records were decoded */
-	unsigned long long text_to;   /* offset up to which the line is no progress record */
+	unsigned long long record_to; /* end of the decoded progress records, as an offset */
+	unsigned long long text_to;   /* end of the text that is no progress record, as an offset */
 	char *plain;                  /* PLAIN_BYTES: a line with plain quotes and line ends */
 	char *decoded;                /* AHEAD bytes: the text of one record */
 };

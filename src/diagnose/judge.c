@@ -153,7 +153,7 @@ add_cause(struct arena *a, struct causes *all, const struct candidate *c)
 					  c->seen->lines[i].line });
 }
 
-/* Returns true for a line with the mark `calm`, and for one below such a line that ends in a colon. */
+/* Returns true for a line with the mark `calm`, and for a line below one that ends in a colon. */
 static bool
 is_calm(const struct diagnosis *d, struct str s)
 {

@@ -54,7 +54,7 @@ struct torch_variant {
 	struct names archs;    /* compute capabilities with SASS: "5.0" ... "9.0"; empty: unknown */
 	bool archs_inferred;   /* only the first entry was read from the wheel */
 	const char *ptx;       /* "12.0" if it carries PTX for that, or NULL */
-	struct names archs_aarch64; /* the same for aarch64; empty: unknown */
+	struct names archs_aarch64; /* architectures of the aarch64 build; empty: unknown */
 	bool on_pypi;               /* the default build that PyPI carries */
 	const char *source;
 };
@@ -266,7 +266,7 @@ struct extension_release {
 	const char *source;
 };
 
-/* What the project with the extension's name on PyPI has. */
+/* The content of the PyPI project with the extension's name. */
 enum on_pypi {
 	PYPI_UNKNOWN,
 	PYPI_SDIST, /* the extension's source, and perhaps wheels */

@@ -51,7 +51,7 @@ fact_hash(const char *key)
 		   0;
 }
 
-/* Returns the bit of a key in the marks of a map, which answers most lookups of missing keys. */
+/* Returns the bit of a key in the marks of a map. Without that bit, the map lacks the key. */
 static inline uint32_t
 fact_mark(uint32_t hash)
 {
@@ -61,7 +61,7 @@ fact_mark(uint32_t hash)
 /* The index over all files; words are separated by spaces. */
 struct fact_index {
 	const char *aliases; /* other names of an extension */
-	const char *on;      /* of each rule, the package of its first condition, or "-" */
+	const char *on;      /* package of each rule's first condition, or "-" */
 	const char *paired;  /* names on both sides of the pairings */
 };
 

@@ -123,7 +123,7 @@ show_key_width(struct arena *a, const struct claim *map, const struct names *but
 		const char *key = fact_key(map, i);
 
 		if (!key)
-			return 1; /* of the dash before an item */
+			return 1; /* width of the dash before an item */
 		if (show_is_value(key) && !names_have(but, key) &&
 		    show_value(a, key, fact_at(map, i)) && strlen(key) > width)
 			width = strlen(key);

@@ -59,7 +59,7 @@ struct found {
 	const char *name; /* the knowledge base's spelling; NULL: the user's */
 	struct parts LIST(const struct claim *) parts;
 	const char *without;        /* a key of the parts that was not requested, or NULL */
-	const struct claim *compat; /* of a CUDA toolkit: minimum driver of its major version */
+	const struct claim *compat; /* for a CUDA toolkit: minimum driver of its major version */
 	const char *major;
 	const struct gpu *gpu;
 	const struct extension_release *release;

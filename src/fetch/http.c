@@ -98,7 +98,7 @@ body_end(struct transfer *t)
 	bool synced;
 	int fd;
 
-	/* An empty body also makes a file. */
+	/* An empty body creates an empty file. */
 	if (!t->opened && !body_add(t, "", 0, 0))
 		return false;
 	sum = t->sum ? sha256_end(t->a, t->sum) : NULL;

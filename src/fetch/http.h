@@ -39,7 +39,7 @@ struct http_request {
 	const char *sha256;    /* required digest of the body, hex; or NULL */
 	const char *netrc;     /* file that replaces ~/.netrc, see http_logins(); or NULL */
 	size_t max;            /* maximum bytes of a body; 0: HTTP_MAX */
-	double timeout_s;      /* of all tries together; 0: by HTTP_LIMIT_S and the size */
+	double timeout_s; /* limit of all attempts together; 0: HTTP_LIMIT_S and the size decide */
 	unsigned stall_s; /* limit below HTTP_SPEED_MIN, or for a connection; 0: HTTP_STALL_S */
 	bool once;        /* do not try again */
 };
@@ -48,7 +48,7 @@ struct http_answer {
 	int status;           /* 200; 0: no answer, and `why` has the reason */
 	const char *url;      /* URL that answered, after redirects; without user and password */
 	const char *why;      /* curl's message, with masked credentials */
-	bool refused;         /* with status 0: the body was rejected for its size or digest */
+	bool refused;         /* status is 0: the body has the wrong size or digest */
 	struct names headers; /* "name: value", names in lower case, of the last answer */
 	const char *body; /* body and a NUL; NULL if it is in a file; at most 64 KiB unless 2xx */
 	size_t body_size;

@@ -31,7 +31,7 @@ struct oci_registry {
 	struct arena *a;
 	const struct oci_name *name;
 	const char *base;          /* "https://ghcr.io" */
-	double timeout_s;          /* of a request; 0: as of http.h */
+	double timeout_s;          /* limit of a request; 0: the default of http.h */
 	const char *authorization; /* "Authorization: Bearer ..."; NULL: none yet */
 	bool looked;               /* the login below was searched */
 	struct oci_login login;

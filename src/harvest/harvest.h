@@ -25,7 +25,7 @@ struct harvest_how {
 	const char *day;       /* today, "2026-11-23" */
 	const char *cache;     /* a directory for pages and METADATA; NULL: no cache */
 	bool all;              /* list and read every final release */
-	bool deep;             /* also download and inspect the wheels */
+	bool deep;             /* download and inspect the wheels, too */
 	bool known;            /* take the requirements of a release from f if f has them */
 	unsigned limit;        /* maximum releases of a package whose METADATA is read */
 	unsigned requests_max; /* maximum requests of the run */

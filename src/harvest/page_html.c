@@ -14,7 +14,7 @@
 #include "base/pattern.h"
 #include "internal.h"
 
-/* At a `<`: the name of a tag that is read, and its attributes; no names where the text is passed over. */
+/* Matches at `<`. Group 1 is the name of a tag and group 2 its attributes; skipped text has no groups. */
 static const char tag_pattern[] = "\\A(?i)<(?:!--(?:[^-]++|-(?!->))*+-->|"
 				  "(?:script|style)\\b(?:[^<]++|<(?!/(?:script|style)))*+|"
 				  "(a|base|meta)(?=[\\s/>])((?:[^>\"']++|\"[^\"]*+\"|'[^']*+')*+))";

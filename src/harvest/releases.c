@@ -10,7 +10,7 @@ enum { TAGS_MAX = 256, TAG_BYTES_MAX = 100, RECENT_MAX = 60, HEADS_MAX = 200, RE
 
 /* Older releases do not matter for stacks with torch 1.13 (2022) and newer. */
 #define OLDEST "2020-01-01"
-#define OLDEST_READ "2022-01-01" /* of releases whose METADATA is read */
+#define OLDEST_READ "2022-01-01" /* oldest release whose METADATA is read */
 
 /*
  * Limits the tags of a file name: 255 bytes can expand to many thousand tags; real names have a

@@ -157,7 +157,7 @@ take_samples(struct arena *a, const struct sampler *s, size_t gpu, struct gpu_sa
 		s->samples ? s->samples(s->devices[gpu], rows, &n, s->seen_us[gpu]) : NOT_SUPPORTED;
 	unsigned long long newest = s->seen_us[gpu];
 
-	/* No sample in that time: NVML then finds nothing, or needs no room. */
+	/* NVML answers NOT_FOUND or TOO_SMALL if the interval has no sample. */
 	out->by_process = result == OK || result == NOT_FOUND || result == TOO_SMALL;
 	for (unsigned i = 0; result == OK && i < n && i < USERS_MAX; i++) {
 		int busy = rows[i].sm <= 100 ? (int)rows[i].sm : 0;

@@ -74,7 +74,7 @@ struct init {
 	const char *from; /* the source of the items, for the first line; or NULL */
 	struct init_items items;
 	struct map places; /* key and name -> its item */
-	bool modal;        /* also make a Modal app */
+	bool modal;        /* write a Modal app, too */
 	bool app_unsure;   /* the files of the application are uncertain */
 };
 
@@ -97,8 +97,8 @@ bool init_is_toml(struct init *rd, const struct source *src);
 bool init_is_yaml(struct init *rd, const struct source *src);
 
 /*
- * init_requirements, init_dockerfile, init_project, init_environment: add the items of a file: a
- * list of requirements, a Dockerfile, TOML (pyproject.toml, uv.lock, pylock.toml), YAML
+ * init_requirements, init_dockerfile, init_project, init_environment -- add the items of a file. The
+ * formats are a list of requirements, a Dockerfile, TOML (pyproject.toml, uv.lock, pylock.toml) and YAML
  * (environment.yml, cog.yaml).
  *
  *   in read: paths of other requirements files in this run, which a Dockerfile may install; a

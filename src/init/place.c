@@ -294,8 +294,8 @@ place_requirement(struct init *rd, struct init_item *item, const char *text, boo
 		add_package(rd, item, r, text);
 }
 
-/* Decides conda's packages: "pytorch==2.2.2", "python=3.10". Only for torch and Python are the
- * versions certain to be the same on PyPI. "conda-forge::pytorch" has a channel. */
+/* Decides conda's packages: "pytorch==2.2.2", "python=3.10". Only versions of torch and
+ * Python are certain to be the same on PyPI. "conda-forge::pytorch" has a channel. */
 void
 place_conda(struct init *rd, struct init_item *item, const char *text)
 {

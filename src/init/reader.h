@@ -18,9 +18,9 @@ const char *init_first_line(struct init *rd, const struct source *src);
 struct init_item *item_open(struct init *rd, const char *what, struct span at);
 
 /*
- * Decides that an item is taken. An earlier item of the same key (and name) is omitted, and the new
- * one takes its place, so that `item` then points to the omitted one. value NULL: the key covers
- * the item without its text. Returns the item of the key.
+ * Takes an item into the recipe. It replaces an earlier item of the same key (and name), which is omitted
+ * and which `item` points to afterwards. value NULL: the key covers the item without its text. Returns
+ * the item of the key.
  */
 struct init_item *item_take(struct init *rd, struct init_item *item, const char *key,
 			    const char *value);

@@ -13,7 +13,7 @@
 struct provider {
 	struct arena *a;
 	struct map symbols;   /* by name */
-	struct map libraries; /* by file name and soname */
+	struct map libraries; /* keys: file names and sonames */
 };
 
 /* Adds the symbols that a library defines; they are borrowed. */

@@ -94,8 +94,8 @@ enum {
 struct dynamic {
 	struct image *m;
 	struct table tables[TABLES];
-	const char **versions; /* by index, NULL without a version */
-	const char **files;    /* by the same index: the library of a needed version */
+	const char **versions; /* version names by index; NULL without a version */
+	const char **files;    /* by the same index, the library that must provide the version */
 	unsigned steps;
 };
 

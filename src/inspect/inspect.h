@@ -113,7 +113,7 @@ struct wheel {                      /* struct wheel_file is the name of a wheel:
 	struct wheel_objects objects;
 	const char *metadata;         /* the text of METADATA */
 	struct wheel_members members; /* every file, without directories */
-	const char *sha256;           /* of the file itself, hex; NULL: not read as a whole */
+	const char *sha256; /* digest of the whole file in hex; NULL: only parts were read */
 	uint64_t size;
 };
 

@@ -23,8 +23,8 @@ struct walk {
 	struct tree *t;
 	bool disk; /* the archive is a directory on this host */
 	struct tree_files LIST(struct tree_file) files;
-	struct map latest;  /* by path: the index of the newest file, plus one */
-	struct map deleted; /* by path: the newest layer that deletes it, plus one */
+	struct map latest;  /* path -> index of the newest file, plus one */
+	struct map deleted; /* path -> newest layer that deletes the file, plus one */
 	struct map texts;   /* small files whose text is read: by path */
 };
 

@@ -73,7 +73,7 @@ bool mirror_index(struct arena *a, struct diags *ds, const char *dir);
 struct mirror_use {
 	struct names env;      /* "NAME=value" for pip and git, of an environment */
 	struct names from, to; /* URLs and images in commands, and the texts that replace them */
-	const char *volume;    /* of an image: the mirror at MIRROR_PLACE, "DIR:PLACE:ro" */
+	const char *volume;    /* for an image: the mirror at MIRROR_PLACE, "DIR:PLACE:ro" */
 };
 #define MIRROR_PLACE "/mnt/stackbuild"
 

@@ -45,7 +45,7 @@ bool plan_has(const struct maker *m, const char *id);
 const char *plan_unique(const struct maker *m, const char *name);
 
 extern const char *const step_kind_words[STEP_KINDS]; /* "base", "apt", ... */
-extern const char *const plan_source_words[];         /* by enum source_kind: "git", ... */
+extern const char *const plan_source_words[];         /* indexed by enum source_kind: "git", ... */
 
 /* --- operations --- */
 

@@ -108,8 +108,9 @@ struct operation {
 			struct variables env;
 			const char *nvcc_archs; /* nvcc-arch replaces nvcc: "80 90a"; or NULL */
 			bool jobs_open; /* the builder may set MAX_JOBS: the recipe does not */
-			unsigned memory_mib, threads; /* of a compile job; of one nvcc, 0: 1 */
-			size_t archs;                 /* architectures that nvcc compiles for */
+			unsigned memory_mib,
+				threads; /* memory of a compile job; threads of one nvcc (0: 1) */
+			size_t archs;    /* architectures that nvcc compiles for */
 			struct names beside; /* "NAME=MIB": extensions that compile in parallel */
 		} compile;
 		struct {
@@ -241,7 +242,7 @@ struct plan {
 	const struct step *steps; /* the chain, in order */
 	size_t n;
 	double expected_cost_s; /* sum of change_rate x (its cost and that of every later step) */
-	double by_rate_cost_s;  /* the same for an order by change rate only, for comparison */
+	double by_rate_cost_s;  /* expected cost of an order by change rate only, for comparison */
 	bool order_exact;       /* false: another order may cost less */
 	size_t measured;        /* steps whose cost_s was measured on this host */
 	const char *nvcc;       /* "nvcc", "{share}/cuda/bin/nvcc"; NULL: the stack has no nvcc */

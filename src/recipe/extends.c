@@ -22,7 +22,7 @@ struct chain {
 	const char *directory; /* directory that `extends` must not leave */
 	struct map files;
 	size_t n;
-	const struct source *src; /* of the recipe itself */
+	const struct source *src; /* source of the recipe itself */
 };
 
 const struct source *

@@ -67,7 +67,7 @@ struct recipe_extension {
 	struct span from_at;
 	enum prefer prefer;
 	struct span prefer_at;
-	struct text git, ref;     /* of EXT_GIT, with or without `from` */
+	struct text git, ref;     /* source of EXT_GIT, with or without `from` */
 	struct text subdirectory; /* directory of setup.py in the repository */
 	struct text
 		branch;  /* branch in `ref` of a repository with known tags; ref is then not set */
@@ -180,7 +180,7 @@ struct recipe_options {
 	const char *variant, *cell; /* or NULL */
 	struct names ignore;        /* codes, besides those of the recipe */
 	bool extends_anywhere;      /* extends: may name files outside the recipe's directory */
-	bool application;           /* also read the requirements files of `app` */
+	bool application;           /* read the requirements files of `app`, too */
 	bool on_disk;               /* `open` also reads the disk, so links are checked */
 };
 

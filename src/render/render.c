@@ -10,7 +10,7 @@
 static const struct kind {
 	const char *name;
 	bool by_default;
-	const char *file; /* also the name of its template, if it has a shape */
+	const char *file; /* name of the file, and of its template if it has a shape */
 	enum language language;
 	unsigned mode;
 	const char *next;

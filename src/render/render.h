@@ -92,7 +92,7 @@ struct render_input {
 	const char *const *targets; /* NULL: the default set */
 	size_t ntargets;
 	const struct render_build *build; /* NULL: not for `build` */
-	bool force;                       /* also skips a target that a recipe requests */
+	bool force;                       /* skips even a target that the recipe requests */
 };
 
 /*

@@ -17,8 +17,8 @@
 
 /* A part of the stack, as both formats list it. */
 struct part {
-	const char *id;  /* unique: "pkg:pypi/numpy@1.26.4" */
-	const char *key; /* of a package: its name in the lock; else NULL */
+	const char *id;                           /* unique: "pkg:pypi/numpy@1.26.4" */
+	const char *key;                          /* a package's name in the lock; else NULL */
 	const char *type, *name, *version, *purl; /* version, purl: or NULL */
 	const char *vcs, *commit;                 /* "git+URL@COMMIT" and COMMIT; or NULL */
 	struct lock_files files;

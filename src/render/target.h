@@ -21,7 +21,7 @@ struct docker_stages LIST(struct docker_stage);
 /* The state of a file that is being written. */
 struct target {
 	struct arena *a;  /* released after the file is written */
-	struct diags *ds; /* of this file; after an error, it is not written */
+	struct diags *ds; /* diagnostics of this file; a file with an error is not written */
 	enum language language;
 	const struct plan *plan;     /* plan of a cell; NULL: one file for all cells */
 	const struct recipes *cells; /* all cells, for such a file */

@@ -259,7 +259,7 @@ toolkit_origin(const struct workspace *w)
 	const struct stack *s = w->s;
 
 	/*
-	 * Only for the plain image of a system is it known that it has no toolkit, and which one it
+	 * Only the plain image of a system is known to have no toolkit, and its system decides which one it
 	 * can install.
 	 */
 	if (s->image.cuda || !w->r->base.s || !s->image.os || s->image.torch || s->image.moves)

@@ -13,10 +13,10 @@ struct domain {
 	struct given {
 		struct solve_facts facts;
 		bool made;
-	} * given;         /* by candidate, made on demand; the last: for the variable */
-	unsigned epoch;    /* the epoch in which the last constraint was given */
-	const void *entry; /* struct extension, gpu; or NULL */
-	const char *of;    /* VARIABLE_SOURCE: the extension's key */
+	} * given; /* facts of each candidate, read on demand; the last: those of the variable */
+	unsigned epoch;                       /* the epoch in which the last constraint was given */
+	const void *entry;                    /* struct extension, gpu; or NULL */
+	const char *of;                       /* VARIABLE_SOURCE: the extension's key */
 	const struct recipe_extension *asked; /* VARIABLE_EXTENSION, VARIABLE_SOURCE */
 	const char *wheel; /* the address of a wheel that packages: names for it; or NULL */
 };
@@ -33,7 +33,7 @@ struct joint_repair {
 struct unchecked {
 	const char *what, *why;
 	const struct solve_term *when; /* NULL: all */
-	const struct source *file;     /* of the application's requirements; NULL: the recipe */
+	const struct source *file;     /* requirements file of the application; NULL: the recipe */
 	enum checked_by by;
 };
 
@@ -65,7 +65,7 @@ struct workspace {
 	bool compiles;                 /* an extension is compiled in this stack */
 	struct text index;             /* torch.index, or the part of torch's version after the + */
 	const char *index_tag;         /* its build: "cu121"; NULL: unknown */
-	const char *gcc;               /* of CC, CXX or CUDAHOSTCXX: "12"; NULL: the system's */
+	const char *gcc;    /* version of CC, CXX or CUDAHOSTCXX: "12"; NULL: the system's gcc */
 	unsigned epoch;     /* number of the solver call; each call gets a constraint once */
 	enum strength upto; /* the solver gets no weaker constraints */
 	bool warned;        /* the last solve_best() violated a STRENGTH_WARNING */

@@ -15,8 +15,8 @@ add_cost(const struct solution *solution, struct cost_sum *sum, const char *step
 	sum->layers++;
 }
 
-/* Adds a compile for each GPU of the recipe. Without GPUs, torch's build decides, and it is not
- * known yet. */
+/* Adds one compile for each GPU of the recipe. Without `gpus:`, the torch build sets the number, and it
+ * is still unknown. */
 static void
 add_compile(const struct solution *solution, struct cost_sum *sum, const char *name)
 {

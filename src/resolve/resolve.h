@@ -72,7 +72,7 @@ struct solver_variable {
 /* The strength of a constraint. */
 enum strength {
 	STRENGTH_ERROR,      /* a stack that violates it does not work */
-	STRENGTH_WARNING,    /* inferred, or a stack that violates it may still work */
+	STRENGTH_WARNING,    /* a stack that violates it may still work, or the rule is inferred */
 	STRENGTH_PREFERENCE, /* orders unpinned variables; never reported */
 	STRENGTH_SECONDARY,  /* the same, after torch and the extensions are selected */
 };
@@ -324,13 +324,13 @@ struct stack_extension {
 	const char *commit;               /* commit of ref, after `build` resolved it; or NULL */
 	const char *source_reason;        /* "its sdist has no CUDA source" */
 	bool submodules;
-	const char *subdirectory;                /* of a git checkout, or NULL */
+	const char *subdirectory;                /* subdirectory of a git checkout, or NULL */
 	const struct extension *known;           /* NULL: unknown */
 	const struct extension_release *release; /* NULL: that release is unknown */
 	const struct extension_release
 		*build; /* release, or the facts about all releases; or NULL */
 	struct settings
-		env; /* of its compile step: force-build TRUE, arch variables, the recipe's own */
+		env; /* variables of its compile step: force-build TRUE, architectures, those of the recipe */
 	const char *
 		arch_flags; /* "honoured", "ignored" or "not known": its use of TORCH_CUDA_ARCH_LIST */
 	const char
@@ -356,7 +356,7 @@ struct stack {
 	const struct cuda_toolkit *toolkit; /* NULL: unknown */
 	struct choice python; /* series, "3.11"; NULL only if the base's own Python is unknown */
 	enum python_from python_from;            /* never PYTHON_AUTO */
-	const struct python_build *python_build; /* of PYTHON_STANDALONE and PYTHON_UV */
+	const struct python_build *python_build; /* the build for PYTHON_STANDALONE and PYTHON_UV */
 
 	struct choice torch;    /* version; value NULL: no torch */
 	const char *torch_base; /* version of the base image's torch, "2.4.0a0"; NULL: not used */

@@ -208,7 +208,7 @@ constraint_cuda_image(struct query *q, struct workspace *w)
 
 /* --- the oldest supported driver: which images start on it, and which code runs --- */
 
-/* Returns the driver, if it is as new as that one; "580.65" is any 580.65.x. There is only one. */
+/* Returns the set of the drivers from a release on; "580.65" includes every 580.65.x. */
 static solve_word *
 drivers_from(struct workspace *w, unsigned driver, const char *least)
 {

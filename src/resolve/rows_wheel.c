@@ -260,7 +260,7 @@ constraint_wheel_file(struct query *q, struct workspace *w)
 
 /* --- `from: release`: the wheels that a project publishes with a release --- */
 
-/* The terms that each constraint of a release begins with: the release, and its source. */
+/* The first terms of every constraint: the release and its source. */
 struct list {
 	struct query *q;
 	struct release x;

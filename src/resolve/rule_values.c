@@ -41,7 +41,7 @@ rule_value(struct workspace *w, enum rule_variable variable, int domain, size_t 
 
 	if (variable == VAR_TORCH_CUDA)
 		return cuda_of_tag(w->a, c->text);
-	/* A commit has no version; nor has a range that contains no known release. */
+	/* A commit has no version, and a range may contain no known release. */
 	if (variable == VAR_PACKAGE && (!c->v || (!c->known && strpbrk(c->text, "<>~!") != NULL)))
 		return NULL;
 	return c->text;

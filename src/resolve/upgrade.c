@@ -87,8 +87,8 @@ may_move(const struct upgrading *u, const struct request *p)
 	return p->kind != REQUEST_PYTHON;
 }
 
-/* Returns true if a request keeps its major version, because the next one may have another API; a
- * named one does not. */
+/* Returns true if a request must keep its major version, because the next one may have another API. A
+ * package that the user named may change it. */
 static bool
 keeps_major(const struct upgrading *u, const struct request *p)
 {

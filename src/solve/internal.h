@@ -25,7 +25,7 @@ struct nogood {
 	const struct solve_fact *fact;
 	int pin;                /* or -1 */
 	struct nogood *from[2]; /* for a learned one: the two that it follows from */
-	unsigned level;         /* of a late one: level of its last evaluation */
+	unsigned level;         /* for a late one: level of its last evaluation */
 	bool off;               /* excluded from this search */
 	bool attached;          /* attached to this search */
 	bool marked;            /* part of the proof */

@@ -97,7 +97,7 @@ struct solve_pin {
 	const struct solve_term *when; /* NULL: it always applies */
 	bool optional;
 	bool fixed;      /* a repair changes it only if there is no other repair */
-	unsigned weight; /* of repairs with equally many changed pins, the lightest is best */
+	unsigned weight; /* if several repairs change equally many pins, the lightest wins */
 	const void *why; /* belongs to the caller */
 };
 

@@ -106,7 +106,7 @@ struct store {
 	struct names refused;  /* keys whose wheels must not be saved */
 	const char *why;       /* the reason of its last answer */
 	const char *help;      /* the fix; or NULL */
-	unsigned long long id; /* of a directory store: the inode of the last entry read */
+	unsigned long long id; /* for a directory store: inode of the last entry read */
 	struct oci_registry *registry;
 };
 

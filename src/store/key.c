@@ -21,7 +21,7 @@ enum type {
 	KIND,
 	ARCH, /* as in TORCH_CUDA_ARCH_LIST, canonical spelling */
 	BOOLEAN,
-	MAP,   /* of the fields below its path */
+	MAP,   /* a map of the fields below its path */
 	NAMES, /* texts by name: distributions (`of` TEXT), variables (ANY) */
 	LIST_OF,
 };
