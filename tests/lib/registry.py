@@ -91,7 +91,8 @@ class Real:
 class Fake:
     """auth: None, "basic", "bearer"; users: {name: password}; refresh: {identity token: user}; fault: name -> what to
     do wrong there ("rot": one byte of every blob, "lie": another digest in the header, "gone": uploads end in 500 once,
-    "short": a manifest that ends early, a status ("429") for every manifest,
+    "short": a manifest that ends early, a status ("429") for every manifest, "token-403": a status of the token server
+    ("token-text": it answers with a page, "token-none": without a token),
     "realm": the token server is asked for without TLS elsewhere, "disguise": it is at `realm`, "elsewhere": blobs come from another origin, "away": uploads go to one)."""
 
     def __init__(self, auth=None, referrers=False, users=None, refresh=None, fault=None, page=1000):
@@ -193,6 +194,9 @@ class Fake:
             user = self.user_of(h.headers.get("Authorization"))
         if h.headers.get("Authorization") and not user or query.get("service") != "fake registry":
             return self.error(h, 401, "UNAUTHORIZED", "wrong password")
+        if (self.fault or "").startswith("token-"):
+            how = self.fault[len("token-"):]
+            return self.answer(h, int(how) if how.isdigit() else 200, b"{}" if how == "none" else b"<html>welcome</html>")
         kind, name, actions = query["scope"].split(":")
         granted = [a for a in actions.split(",") if user or a == "pull" and name.startswith("public/")]
         token = f"t{len(self.tokens)}.{hashlib.sha256(str(query).encode()).hexdigest()[:8]}"
