@@ -2,6 +2,7 @@
 #include "edited.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fs.h"
 #include "lock/lock.h"
@@ -103,13 +104,17 @@ edited_restore(struct edited *e)
 }
 
 void
-edited_diff(const struct edited *e, struct buf *out)
+edited_diff(struct run *r, const struct edited *e)
 {
+	bool colour = option_colour(r->o, STDOUT_FILENO);
+
 	for (size_t i = 0; i < e->files.n; i++) {
 		const struct edited_file *file = e->files.at[i];
+		struct buf diff = BUF(r->a);
 
 		fix_diff(file->path, file->on_disk->text, file->on_disk->size, file->now.text,
-			 file->now.size, out);
+			 file->now.size, colour ? &diff : &r->out);
+		diff_colour(buf_text(&diff), &r->out);
 	}
 }
 

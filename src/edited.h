@@ -49,8 +49,8 @@ const char *edited_apply(struct edited *e, struct edit *edits);
 /* Restores the texts from the disk. */
 void edited_restore(struct edited *e);
 
-/* Writes the changes of all files as unified diffs. */
-void edited_diff(const struct edited *e, struct buf *out);
+/* Writes the changes of all files to standard output as unified diffs, on a terminal in colour. */
+void edited_diff(struct run *r, const struct edited *e);
 
 /* Writes the files that changed, with their reports on standard output.  errors: those of fs_replace */
 void edited_write(struct edited *e);

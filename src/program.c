@@ -95,12 +95,17 @@ static int (*const verbs[VERB_COUNT])(struct run *r) = {
 #include "verbs.def"
 };
 
+bool
+option_colour(const struct options *o, int file)
+{
+	return o->colour == COLOUR_ALWAYS ||
+	       (o->colour == COLOUR_AUTO && isatty(file) && !getenv("NO_COLOR"));
+}
+
 static bool
 print_diagnostics(struct run *r)
 {
 	struct buf b = BUF(r->a);
-	bool colour = r->o->colour == COLOUR_ALWAYS ||
-		      (r->o->colour == COLOUR_AUTO && isatty(2) && !getenv("NO_COLOR"));
 
 	diags_fold(&r->ds);
 	if (r->o->quiet)
@@ -109,7 +114,7 @@ print_diagnostics(struct run *r)
 	case DIAG_JSON: report_json(&r->ds, &b); break;
 	case DIAG_SARIF: report_sarif(&r->ds, STACKBUILD_VERSION, &b); break;
 	case DIAG_GITHUB: report_github(&r->ds, &b); break;
-	default: return diags_print(&r->ds, stderr, colour);
+	default: return diags_print(&r->ds, stderr, option_colour(r->o, STDERR_FILENO));
 	}
 	fwrite(buf_text(&b), 1, b.n, stderr);
 	return !ferror(stderr);
@@ -189,14 +194,18 @@ assumed_recipe(struct arena *a, const char **why)
 	return NULL;
 }
 
+static bool
+is_recipe(const char *argument)
+{
+	return str_matches(argument, "\\.ya?ml$|^-$") || fs_exists(argument);
+}
+
 /* Returns how many arguments a command has at least if the first one is the recipe. */
 static size_t
 arguments_with_recipe(const struct options *o)
 {
-	const char *first = o->args.n ? o->args.at[0] : "";
-
-	if (o->verb == VERB_add)
-		return str_matches(first, "\\.ya?ml$|^-$") || fs_exists(first) ? 2 : o->args.n + 1;
+	if (o->verb == VERB_add || o->verb == VERB_publish)
+		return is_recipe(o->args.at[0]) ? 2 : o->args.n + 1;
 	return o->verb == VERB_why || o->verb == VERB_mirror ? 2 : 1;
 }
 
@@ -214,12 +223,14 @@ assume_recipe(struct arena *a, struct options *o, const char **why)
 		o->args.at[1] = o->args.at[0];
 		o->args.at[0] = last;
 	}
-	if (o->verb == VERB_publish || o->unpack || !verb_takes(o->verb, "variant") ||
-	    o->args.n >= named)
+	if (o->unpack || !verb_takes(o->verb, "variant") || o->args.n >= named)
 		return true;
-	if ((o->verb == VERB_why || o->verb == VERB_add) && o->args.n && fs_exists(o->args.at[0])) {
-		*why = arena_printf(a, "also name a package: stackbuild %s %s numpy",
-				    o->verb == VERB_why ? "why" : "add", o->args.at[0]);
+	if (o->args.n && o->verb != VERB_mirror && is_recipe(o->args.at[0])) {
+		*why = arena_printf(a,
+				    o->verb == VERB_publish ?
+					    "also name the image: stackbuild %s %s HOST/NAME:TAG" :
+					    "also name a package: stackbuild %s %s numpy",
+				    verb_table[o->verb].name, o->args.at[0]);
 		return false;
 	}
 	o->assumed = assumed_recipe(a, why);

@@ -239,7 +239,7 @@ verb_add(struct run *r)
 		buf_printf(&r->out, "nothing is written: %s\n", why);
 		return EXIT_DIAGNOSED;
 	}
-	edited_diff(&d.files, &r->out);
+	edited_diff(r, &d.files);
 	if (!r->o->dry_run)
 		edited_write(&d.files);
 	buf_printf(&r->out, "\n%s", verdict);

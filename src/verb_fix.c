@@ -164,7 +164,7 @@ check_fix(struct run *r)
 	for (size_t i = 0; i < args->n; i++)
 		fix_recipe(&f, args->at[i]);
 	if (r->o->dry_run)
-		edited_diff(&f.all, &r->out);
+		edited_diff(r, &f.all);
 	for (size_t i = 0; i < f.all.files.n && !r->o->dry_run; i++) {
 		struct edited_file *file = f.all.files.at[i];
 

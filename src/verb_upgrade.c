@@ -256,7 +256,7 @@ print_changes(struct upgrading *u, const struct plan *before, const struct upgra
 	const char *verdict;
 	bool complete;
 
-	edited_diff(&u->files, &r->out);
+	edited_diff(r, &u->files);
 	buf_putc(&r->out, '\n');
 	print_limits(u, found);
 	plan_diff(before, plan_with_history(r, after, NULL), NULL, &r->out, false);

@@ -362,8 +362,7 @@ verb_build(struct run *r)
 	    !secrets_well_formed(&o->secrets))
 		return EXIT_USAGE;
 	b.jobs = (unsigned)jobs;
-	b.colour = o->colour == COLOUR_ALWAYS ||
-		   (o->colour == COLOUR_AUTO && isatty(2) && !getenv("NO_COLOR"));
+	b.colour = option_colour(o, STDERR_FILENO);
 	rs = pipeline_load(r, &r->ds, o->args.at[0], NULL, NULL);
 	for (size_t i = 0; rs && i < rs->n; i++)
 		world_hide_secrets(r, rs->at[i]);

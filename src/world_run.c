@@ -23,13 +23,6 @@ struct session {
 	const char *trace, *out; /* the hook's directory; directory of traces and similar files */
 };
 
-static bool
-colours(const struct options *o)
-{
-	return o->colour == COLOUR_ALWAYS ||
-	       (o->colour == COLOUR_AUTO && isatty(2) && !getenv("NO_COLOR"));
-}
-
 static void
 print(const struct buf *b)
 {
@@ -79,7 +72,7 @@ warn_of_pace(struct session *s, double now_s)
 	diags_init(&ds, s->r->a);
 	diag_help(diag_at(&ds, W_PACE, (struct span){ 0 }, "%s", why),
 		  "save checkpoints and resume in a second run, or use a faster GPU");
-	diags_print(&ds, stderr, colours(s->r->o));
+	diags_print(&ds, stderr, option_colour(s->r->o, STDERR_FILENO));
 	fflush(stderr);
 }
 

@@ -175,6 +175,9 @@ bool diags_print(const struct diags *ds, FILE *out, bool colour);
 void diag_colour(const char *text, size_t place, size_t code, const char *severity,
 		 struct buf *out);
 
+/* Writes the unified diff of one file in colour. */
+void diff_colour(const char *diff, struct buf *out);
+
 enum { DIAG_BYTES_MAX = 200 * 1000 };
 
 /* --- formats for programs: at most DIAG_BYTES_MAX bytes, with a count of omitted diagnostics

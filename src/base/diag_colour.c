@@ -14,8 +14,10 @@
 static void
 paint(const char *colour, const char *p, size_t n, struct buf *out)
 {
-	if (!n)
+	if (!n || !*colour) {
+		buf_add(out, p, n);
 		return;
+	}
 	buf_puts(out, colour);
 	buf_add(out, p, n);
 	buf_puts(out, "\033[0m");
@@ -63,6 +65,27 @@ paint_line(const char *line, size_t n, bool changed, const char *severity, struc
 		paint(severity, rest, n, out);
 	else
 		buf_add(out, rest, n);
+}
+
+void
+diff_colour(const char *diff, struct buf *out)
+{
+	bool head = true;
+
+	for (size_t n; *diff; diff += n) {
+		n = strcspn(diff, "\n");
+		head &= *diff != '@';
+		paint(head         ? BOLD :
+		      *diff == '@' ? BLUE :
+		      *diff == '-' ? RED :
+		      *diff == '+' ? GREEN :
+				     "",
+		      diff, n, out);
+		if (diff[n]) {
+			buf_putc(out, '\n');
+			n++;
+		}
+	}
 }
 
 void
