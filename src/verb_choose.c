@@ -63,6 +63,7 @@ is_known(struct run *r, const char *key, const struct extension *e)
 	if (e || among(key, "torch torchvision torchaudio") || facts_package(r->facts, key) ||
 	    facts_package_independent(r->facts, key))
 		return true;
+	list_push(r->a, &known, "torch");
 	near = str_nearest(key, known.at, known.n);
 	usage_error(near ? arena_printf(r->a,
 					"`%s` is not in the knowledge base; did you mean `%s`?",

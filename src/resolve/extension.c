@@ -5,10 +5,29 @@
  * compile step, and the order.
  */
 
+/* Returns what else to use than an unlisted version: "mamba-ssm 2.2.2 or 2.2.4", the listed releases
+ * before and after it; NULL: none is listed. */
+static const char *
+listed_near(struct workspace *w, const struct extension *known, const char *version)
+{
+	struct names near = { 0 };
+	size_t i = 0;
+
+	while (version && i < known->nreleases &&
+	       text_version_order(w, known->releases[i].version, version) < 0)
+		i++;
+	if (i)
+		list_push(w->a, &near, known->releases[i - 1].version);
+	if (version && i < known->nreleases)
+		list_push(w->a, &near, known->releases[i].version);
+	return near.n ? arena_printf(w->a, "%s %s", known->name, names_words(w->a, &near, "or")) :
+			NULL;
+}
+
 static void
 check_known(struct workspace *w, const struct recipe_extension *e, const struct stack_extension *x)
 {
-	const char *meant;
+	const char *meant, *near;
 	struct diag *d;
 
 	if (x->source == SOURCE_WHEEL)
@@ -29,11 +48,12 @@ check_known(struct workspace *w, const struct recipe_extension *e, const struct 
 					 x->url);
 		diag_why(d, "its run-time requirements are unknown too, and stackbuild installs it "
 			    "without its dependencies");
-		if (x->known->nreleases)
+		if ((near = listed_near(w, x->known, x->version)))
+			diag_help(d, "use %s, the nearest in the knowledge base", near);
+		if (!near && x->known->nreleases)
 			diag_help(d,
 				  "add its run-time requirements to `packages`, or use a release "
-				  "that "
-				  "`stackbuild facts extension %s` lists",
+				  "that `stackbuild facts extension %s` lists",
 				  x->known->name);
 		else
 			diag_help(d, "add its run-time requirements to `packages`");
