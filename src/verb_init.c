@@ -150,6 +150,42 @@ read_answer(char line[ANSWER_MAX])
 			c = getchar();
 }
 
+/* Returns the files of this directory that init can read. */
+static struct names
+files_here(struct arena *a)
+{
+	static const char *const files[] = { "uv.lock",          "pylock.toml",
+					     "pyproject.toml",   "Dockerfile",
+					     "requirements.txt", "environment.yml",
+					     "environment.yaml", "cog.yaml" };
+	struct names found = { 0 };
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+		if (fs_exists(files[i]))
+			list_push(a, &found, files[i]);
+	return found;
+}
+
+/* Offers the files of this directory; returns the chosen one, or NULL for questions. */
+static const char *
+ask_file(struct arena *a)
+{
+	struct names files = files_here(a);
+	char line[ANSWER_MAX] = "";
+
+	if (!files.n)
+		return NULL;
+	fprintf(stderr,
+		"This directory has %s.\nfile to create the recipe from, or `none` for a few "
+		"questions [%s]: ",
+		names_join(a, &files, ", "), files.at[0]);
+	fflush(stderr);
+	read_answer(line);
+	if (!strcmp(line, "none"))
+		return NULL;
+	return *line ? arena_strdup(a, line) : files.at[0];
+}
+
 /* Asks a question on standard error, because the recipe may go to standard output. */
 static void
 ask_all(struct init *n)
@@ -174,20 +210,11 @@ ask_all(struct init *n)
 
 /* --- the result --- */
 
-/* Suggests the files of this directory that init can read. */
 static const char *
 what_is_missing(struct arena *a)
 {
-	static const char *const files[] = { "uv.lock",          "pylock.toml",
-					     "pyproject.toml",   "Dockerfile",
-					     "requirements.txt", "environment.yml",
-					     "environment.yaml", "cog.yaml" };
+	struct names found = files_here(a);
 
-	struct names found = { 0 };
-
-	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
-		if (fs_exists(files[i]))
-			list_push(a, &found, files[i]);
 	if (found.n)
 		return arena_printf(
 			a,
@@ -200,7 +227,7 @@ what_is_missing(struct arena *a)
 int
 verb_init(struct run *r)
 {
-	const char *path = r->o->out ? r->o->out : "stack.yaml", *text;
+	const char *path = r->o->out ? r->o->out : "stack.yaml", *text, *file;
 	const struct stack *s;
 	struct init n = { .a = r->a, .ds = &r->ds, .f = r->facts, .open = open_included };
 	struct names paths = files_of(r);
@@ -218,6 +245,10 @@ verb_init(struct run *r)
 				  path),
 			  "name another file with -o, or print the recipe with -o -");
 		return EXIT_DIAGNOSED;
+	}
+	if (ask && (file = ask_file(r->a))) {
+		list_push(r->a, &paths, file);
+		ask = false;
 	}
 	if (ask)
 		ask_all(&n);
