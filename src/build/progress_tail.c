@@ -119,6 +119,34 @@ source_of(const char *text)
 	return found;
 }
 
+/* Reads "stackbuild: NAME: 2 of 9 files are compiled; now a.cu (2905 MiB)" of compile.py, which looks
+ * at the compilers because pip hides their output. */
+static bool
+compile_report(struct step_work *w, const char *text)
+{
+	static const char begins[] = "stackbuild: ";
+	const char *said = starts_with(text, begins) ? strstr(text + strlen(begins), ": ") : NULL;
+	unsigned done, all, mib;
+	int now = 0, end = 0;
+
+	if (!said)
+		return false;
+	if (sscanf(said, ": %6u of %6u files are compiled; now %n", &done, &all, &now) == 2 &&
+	    now && all && done <= all) {
+		w->files_done = done;
+		w->files = all;
+	} else if (sscanf(said, ": compiles %n", &now) != 0 || !now) {
+		return false;
+	}
+	said += now;
+	end = (int)strcspn(said, "(");
+	if (sscanf(said + end, "(%7u MiB)", &mib) != 1 || !end)
+		return false;
+	snprintf(w->detail, sizeof(w->detail), "%.*s  %.1f GiB", end - 1, said, mib / 1024.0);
+	w->compiles = true;
+	return true;
+}
+
 void
 tail_detail(struct step_work *w, const char *text)
 {
@@ -139,6 +167,8 @@ tail_detail(struct step_work *w, const char *text)
 	struct str file;
 
 	text += strspn(text, " ");
+	if (compile_report(w, text))
+		return;
 	/* "[3/9] ", ninja's count */
 	if (sscanf(text, "[%6u/%6u]%n", &done, &all, &behind) == 2 && behind && all &&
 	    done <= all) {
