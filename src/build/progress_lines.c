@@ -61,12 +61,13 @@ plain_change(struct progress *p, size_t step)
 		put(p, p->now_s, step, "", b->p);
 		return;
 	}
-	buf_puts(b, "starts");
+	buf_puts(b, "starts (");
 	if (s->recipe_line)
-		buf_printf(b, " (recipe line %u%s", s->recipe_line, s->estimate_s > 0 ? "" : ")");
+		buf_printf(b, "recipe line %u, ", s->recipe_line);
 	if (s->estimate_s > 0)
-		buf_printf(b, "%sabout %s)", s->recipe_line ? ", " : " (",
-			   progress_time(time, s->estimate_s));
+		buf_printf(b, "about %s)", progress_time(time, s->estimate_s));
+	else
+		buf_puts(b, "time unknown)");
 	put(p, p->work[step].opened_s, step, "", b->p);
 }
 

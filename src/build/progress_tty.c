@@ -132,6 +132,8 @@ running_line(struct progress *p, size_t i, struct buf *b)
 		buf_printf(b, "  of about %s", progress_time(time, about));
 	else if (s->estimate_s >= 1 && w->open)
 		buf_printf(b, "(estimated: %s)", progress_time(time, s->estimate_s));
+	else if (s->estimate_s <= 0)
+		buf_puts(b, "  time unknown");
 	/* Shows that a step with instructions in several stages waits, and does not hang. */
 	if (!w->open) {
 		buf_puts(b, "the rest follows later");
@@ -195,12 +197,19 @@ last_line(struct progress *p, struct tty *t)
 {
 	struct buf *b = live(t);
 	double left = progress_remaining(p);
+	const char *least = "";
 	char time[TIME_BYTES];
 	size_t wide = t->columns < WIDE_MAX ? t->columns - 1 : WIDE_MAX;
 
 	buf_printf(b, "%s elapsed", progress_time(time, p->now_s));
+	for (size_t i = 0; i < p->nsteps; i++) {
+		const struct progress_step *s = &p->steps[i];
+
+		if ((s->state == STEP_WAITING || s->state == STEP_RUNNING) && s->estimate_s <= 0)
+			least = "at least ";
+	}
 	if (left >= 0 && p->now_s >= LEFT_AFTER_S && !p->ended)
-		buf_printf(b, ", about %s left", progress_time(time, rounded(left)));
+		buf_printf(b, ", %sabout %s left", least, progress_time(time, rounded(left)));
 	if (p->o.log_path && b->n + strlen(p->o.log_path) + 8 <= wide)
 		buf_printf(b, "%*slog: %s", (int)(wide - b->n - strlen(p->o.log_path) - 5), "",
 			   p->o.log_path);
