@@ -104,8 +104,10 @@ step_failed(struct work *w)
 		    "step %s failed after %u:%02u%s", s->id, (unsigned)s->seconds / 60,
 		    (unsigned)s->seconds % 60,
 		    s->status < 0 ? "" : arena_printf(w->a, ", exit %d", s->status));
+	/* A signature of diagnose has plain words for podman's error about a short name. */
 	for (size_t i = 0; i < s->tail.n; i++)
-		diag_why(d, "%s", s->tail.at[i]);
+		if (!strstr(s->tail.at[i], "did not resolve to an alias"))
+			diag_why(d, "%s", s->tail.at[i]);
 	if (why)
 		diag_help(d, "%s%s%s", why, help ? ": " : "", help ? help : "");
 	diag_help(d, "the whole output: %s", fs_join(w->a, w->o->out, "build.log"));
