@@ -36,6 +36,21 @@ option_timeout(const struct options *o, double *out)
 	       usage_error("--timeout takes seconds, 1 to 86400") == EXIT_DONE;
 }
 
+bool
+option_number(const char *option, const char *text, double most, double *out)
+{
+	char *end;
+
+	*out = 0;
+	if (!text)
+		return true;
+	*out = strtod(text, &end);
+	if (*text && !*end && *out > 0 && *out <= most)
+		return true;
+	fprintf(stderr, "stackbuild: --%s takes a number above 0, not `%s`\n", option, text);
+	return false;
+}
+
 const char *
 user_knowledge(struct arena *a)
 {

@@ -1,6 +1,7 @@
 /* The commands that stop at a plan or at rendered files: plan, render. */
 #include "verbs.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fs.h"
@@ -31,8 +32,13 @@ static const struct plan *
 first_plan(struct run *r, const struct recipes *rs)
 {
 	const struct plan *p = rs ? pipeline_plan(r, r->a, &r->ds, rs->at[0], NULL) : NULL;
+	double jobs;
 
-	return p ? plan_with_history(r, p, rs->matrix ? rs->at[0]->cell : NULL) : NULL;
+	if (!p)
+		return NULL;
+	p = plan_with_history(r, p, rs->matrix ? rs->at[0]->cell : NULL);
+	jobs = r->o->jobs ? strtod(r->o->jobs, NULL) : 0;
+	return jobs > 0 ? plan_for_jobs(r->a, p, jobs < 1 ? 1 : (unsigned)jobs) : p;
 }
 
 static int
@@ -84,7 +90,12 @@ verb_plan(struct run *r)
 	const struct recipes *rs;
 	const struct plan *p;
 	struct names cells = { 0 };
+	double jobs;
 
+	if (!option_number("jobs", r->o->jobs, 4096, &jobs))
+		return EXIT_USAGE;
+	if (r->o->jobs && r->o->matrix)
+		return usage_error("--jobs does not work with --matrix");
 	if (r->o->format == FORMAT_MARKDOWN)
 		return usage_error(
 			"plan has no format markdown; it has text, json, dot and mermaid");

@@ -196,6 +196,9 @@ int usage_error(const char *why);
 /* Sets *out to the seconds of --timeout, if it is given.  Returns false after a usage error. */
 bool option_timeout(const struct options *o, double *out);
 
+/* Reads the number of an option, 0 without text; false after a usage error. */
+bool option_number(const char *option, const char *text, double most, double *out);
+
 /* Returns whether to print in colour to a standard file: with --color, or on a terminal. */
 bool option_colour(const struct options *o, int file);
 

@@ -12,22 +12,6 @@
 #include "render/render.h"
 #include "world.h"
 
-/* Reads the number of an option; false after a usage error. */
-static bool
-option_number(const char *option, const char *text, double most, double *out)
-{
-	char *end;
-
-	*out = 0;
-	if (!text)
-		return true;
-	*out = strtod(text, &end);
-	if (*text && !*end && *out > 0 && *out <= most)
-		return true;
-	fprintf(stderr, "stackbuild: --%s takes a number above 0, not `%s`\n", option, text);
-	return false;
-}
-
 /* Opens the stores of --store, or the default one; none with --no-store. */
 static bool
 open_stores(struct run *r, struct stores *stores)

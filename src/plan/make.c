@@ -336,14 +336,48 @@ took(const struct node *steps, const struct step *st)
 	return found;
 }
 
+/* Returns a copy of the plan with other times of its steps. */
+static struct plan *
+retimed(struct arena *a, const struct plan *p, const struct step *steps)
+{
+	const struct job *jobs = jobs_of(a, steps, p->n);
+	struct plan *out = arena_new_of(a, struct plan);
+	size_t *order = arena_array_of(a, size_t, p->n);
+
+	for (size_t i = 0; i < p->n; i++)
+		order[i] = i;
+	*out = *p;
+	out->steps = steps;
+	out->expected_cost_s = order_cost(jobs, order, p->n);
+	out->by_rate_cost_s = order_cost_by_rate(jobs, p->n);
+	return out;
+}
+
+const struct plan *
+plan_for_jobs(struct arena *a, const struct plan *p, unsigned jobs)
+{
+	struct step *steps = arena_array_of(a, struct step, p->n);
+	struct plan *out;
+
+	for (size_t i = 0; i < p->n; i++) {
+		double shorter = p->steps[i].cost_cores > 0 ? p->steps[i].cost_cores / jobs : 1;
+
+		steps[i] = p->steps[i];
+		steps[i].cost_s *= shorter;
+		steps[i].guess_s *= shorter;
+	}
+	out = retimed(a, p, steps);
+	out->jobs = jobs;
+	return out;
+}
+
 const struct plan *
 plan_measured(struct arena *a, const struct plan *p, const struct source *record)
 {
-	struct plan *out = arena_new_of(a, struct plan);
 	struct step *steps = arena_array_of(a, struct step, p->n);
 	const struct node *root, *all;
-	const struct job *jobs;
-	size_t *order;
+	struct plan *out;
+	size_t measured = 0;
 	struct diags ignored;
 
 	diags_init(&ignored, a);
@@ -353,8 +387,6 @@ plan_measured(struct arena *a, const struct plan *p, const struct source *record
 		      NULL;
 	if (!all || all->kind != NODE_LIST)
 		return p;
-	*out = *p;
-	out->steps = steps;
 	for (size_t i = 0; i < p->n; i++) {
 		double s = took(all, &p->steps[i]);
 
@@ -365,13 +397,9 @@ plan_measured(struct arena *a, const struct plan *p, const struct source *record
 		steps[i].measured = true;
 		steps[i].cost_cores = 0;
 		steps[i].cost_source = record->path;
-		out->measured++;
+		measured++;
 	}
-	jobs = jobs_of(a, steps, p->n);
-	order = arena_array_of(a, size_t, p->n);
-	for (size_t i = 0; i < p->n; i++)
-		order[i] = i;
-	out->expected_cost_s = order_cost(jobs, order, p->n);
-	out->by_rate_cost_s = order_cost_by_rate(jobs, p->n);
+	out = retimed(a, p, steps);
+	out->measured = measured;
 	return out;
 }

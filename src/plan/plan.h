@@ -245,8 +245,9 @@ struct plan {
 	double by_rate_cost_s;  /* expected cost of an order by change rate only, for comparison */
 	bool order_exact;       /* false: another order may cost less */
 	size_t measured;        /* steps whose cost_s was measured on this host */
-	const char *nvcc;       /* "nvcc", "{share}/cuda/bin/nvcc"; NULL: the stack has no nvcc */
-	const char *cuda_home;  /* "{share}/cuda" if CUDA_HOME must be set; or NULL */
+	unsigned jobs; /* compile jobs that the estimates are for; 0: as in knowledge/costs.yaml */
+	const char *nvcc;      /* "nvcc", "{share}/cuda/bin/nvcc"; NULL: the stack has no nvcc */
+	const char *cuda_home; /* "{share}/cuda" if CUDA_HOME must be set; or NULL */
 	/*
 	 * The plan inside the image, in lines; templates/probe.py reads it:
 	 *   {"stack": "x", "python": "3.11" or null, "import_timeout_s": 60,
@@ -283,6 +284,15 @@ const struct plan *plan_make(struct arena *a, struct diags *ds, const struct sta
  */
 const struct plan *plan_measured(struct arena *a, const struct plan *p,
 				 const struct source *record);
+
+/*
+ * plan_for_jobs -- returns the plan with estimates for that number of compile jobs of an extension.
+ *
+ *   in      jobs: 1 or more
+ *   out     the same plan in the same order; measured times stay
+ *   memory  lives in a; borrows from p
+ */
+const struct plan *plan_for_jobs(struct arena *a, const struct plan *p, unsigned jobs);
 
 const struct step *plan_step(const struct plan *p, const char *id);
 

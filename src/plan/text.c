@@ -362,6 +362,9 @@ void
 plan_text(const struct plan *p, const char *explained, struct buf *out)
 {
 	struct arena *a = out->a;
+	const char *of = p->jobs ? arena_printf(a, " for %u compile job%s", p->jobs,
+						p->jobs == 1 ? "" : "s") :
+				   "";
 	struct names unknown = { 0 };
 	double cold = 0;
 
@@ -374,14 +377,15 @@ plan_text(const struct plan *p, const char *explained, struct buf *out)
 		if (p->steps[i].cost_s <= 0)
 			list_push(a, &unknown, p->steps[i].id);
 	}
-	buf_printf(out, "%s: %zu steps, %sabout %.0f min cold (%s%s%s)\n", p->name, p->n,
+	buf_printf(out, "%s: %zu steps, %sabout %.0f min cold (%s%s%s%s)\n", p->name, p->n,
 		   unknown.n ? "at least " : "", cold < 60 ? 1 : cold / 60,
 		   !p->measured ? "estimate" :
 		   p->measured < p->n ?
 				  arena_printf(a, "%zu of %zu measured here, the rest estimated",
 					       p->measured, p->n) :
 				  "measured here",
-		   unknown.n ? "; unknown: " : "", names_join(a, &unknown, ", "));
+		   p->measured < p->n ? of : "", unknown.n ? "; unknown: " : "",
+		   names_join(a, &unknown, ", "));
 	table(p, a, out);
 	edits(p, a, out);
 	buf_puts(out, "--explain STEP shows details; --diff OTHER shows what an edit costs; "
