@@ -324,8 +324,10 @@ git_mirror(struct arena *a, const char *url, const char *ref, const char *commit
 
 	*had = git_mirror_has(dir, ref, commit);
 	said = in_child(&r, *had ? list_modules : mirror, seconds, why);
-	if (!said)
+	if (!said) {
+		fs_remove(arena_printf(a, "%s.part", dir));
 		return false;
+	}
 	lines = names_split(a, said, '\n');
 	for (size_t i = 1; i < lines.n && modules; i++)
 		if (str_matches(lines.at[i], "^[0-9a-f]{40} ."))
