@@ -104,7 +104,7 @@ check_wsl(struct look *l)
 		      "CUDA needs 4.19.121, and 5.10.16.3 for all fixes",
 		      "run in Windows: wsl --update", "WSL2 kernel %s", l->host->kernel);
 	if (!look_exists(l, "/usr/lib/wsl/lib/libcuda.so.1"))
-		found(l, FINDING_ERROR, "wsl-stub-missing", "no program can use the GPU",
+		found(l, FINDING_ERROR, "wsl-driver-missing", "no program can use the GPU",
 		      "install NVIDIA's driver in Windows, then run `wsl --shutdown` there",
 		      "/usr/lib/wsl/lib/libcuda.so.1 does not exist");
 	else

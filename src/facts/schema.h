@@ -178,7 +178,7 @@ const char *rule_package(struct arena *a, const char *variable);
 
 /*
  * rule_read -- reads a rule of a file that facts_check() accepted: its conditions, severity and
- * code, and the placeholders in its sentences.
+ * code, and the variables in its sentences.
  *
  *   in      ds: NULL: the rule was read without an error before
  *   out *out, except for its source

@@ -94,7 +94,8 @@ put(struct writer *w, const char *comment, const char *fmt, ...)
 	w->line++;
 }
 
-/* Writes "app:" before the first of its keys, with a placeholder if the files are unknown. */
+/* Writes "app:" before the first of its keys. If the files are unknown, a comment shows how to name
+ * them. */
 static void
 put_parent(struct writer *w, const char *key)
 {
