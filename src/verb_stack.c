@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fs.h"
 #include "base/str.h"
@@ -10,21 +11,37 @@
 
 /* --- plan --- */
 
-enum { RECORD_BYTES_MAX = 1024 * 1024 };
+enum { RECORD_BYTES_MAX = 1024 * 1024, JOBS_MAX = 4096 };
+
+/* Returns the machine of the estimates: with --jobs or MAX_JOBS that many jobs, else this machine. */
+static struct compile_machine
+this_machine(const struct options *o)
+{
+	const char *jobs = o->jobs ? o->jobs : getenv("MAX_JOBS");
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN), pages = sysconf(_SC_PHYS_PAGES);
+	double n = jobs ? strtod(jobs, NULL) : 0;
+
+	if (n > 0 && n <= JOBS_MAX)
+		return (struct compile_machine){ .jobs = n < 1 ? 1 : (unsigned)n };
+	return (struct compile_machine){
+		.cpus = cpus > 0 ? (unsigned)cpus : 0,
+		.mib = pages > 0 ? (size_t)pages / 1024 * (size_t)sysconf(_SC_PAGESIZE) / 1024 : 0,
+	};
+}
 
 const struct plan *
-plan_with_history(struct run *r, const struct plan *p, const char *cell)
+plan_here(struct run *r, const struct plan *p, const char *cell)
 {
 	const char *dir = fs_join(r->a, "out", p->name), *path;
-	const struct source *record;
+	struct compile_machine machine = this_machine(r->o);
+	const struct source *record = NULL;
 	struct diags ignored;
 
 	path = fs_join(r->a, cell ? fs_join(r->a, dir, cell) : dir, "build.json");
 	diags_init(&ignored, r->a);
-	if (!fs_exists(path))
-		return p;
-	record = fs_read(r->a, &ignored, path, RECORD_BYTES_MAX, (struct span){ 0 });
-	return record ? plan_measured(r->a, p, record) : p;
+	if (fs_exists(path))
+		record = fs_read(r->a, &ignored, path, RECORD_BYTES_MAX, (struct span){ 0 });
+	return plan_on_machine(r->a, record ? plan_measured(r->a, p, record) : p, &machine);
 }
 
 /* Returns the plan of a recipe's only cell, or of the first cell if several are allowed. */
@@ -32,13 +49,8 @@ static const struct plan *
 first_plan(struct run *r, const struct recipes *rs)
 {
 	const struct plan *p = rs ? pipeline_plan(r, r->a, &r->ds, rs->at[0], NULL) : NULL;
-	double jobs;
 
-	if (!p)
-		return NULL;
-	p = plan_with_history(r, p, rs->matrix ? rs->at[0]->cell : NULL);
-	jobs = r->o->jobs ? strtod(r->o->jobs, NULL) : 0;
-	return jobs > 0 ? plan_for_jobs(r->a, p, jobs < 1 ? 1 : (unsigned)jobs) : p;
+	return p ? plan_here(r, p, rs->matrix ? rs->at[0]->cell : NULL) : NULL;
 }
 
 static int
@@ -92,7 +104,7 @@ verb_plan(struct run *r)
 	struct names cells = { 0 };
 	double jobs;
 
-	if (!option_number("jobs", r->o->jobs, 4096, &jobs))
+	if (!option_number("jobs", r->o->jobs, JOBS_MAX, &jobs))
 		return EXIT_USAGE;
 	if (r->o->jobs && r->o->matrix)
 		return usage_error("--jobs does not work with --matrix");

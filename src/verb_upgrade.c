@@ -259,7 +259,7 @@ print_changes(struct upgrading *u, const struct plan *before, const struct upgra
 	edited_diff(r, &u->files);
 	buf_putc(&r->out, '\n');
 	print_limits(u, found);
-	plan_diff(before, plan_with_history(r, after, NULL), NULL, &r->out, false);
+	plan_diff(before, plan_here(r, after, NULL), NULL, &r->out, false);
 	buf_putc(&r->out, '\n');
 	for (size_t i = 0; i < u->files.files.n; i++)
 		if (u->files.files.at[i]->on_disk->text != u->files.files.at[i]->now.text)
@@ -348,6 +348,6 @@ verb_upgrade(struct run *r)
 		print_limits(&u, &found);
 		return EXIT_DONE;
 	}
-	print_changes(&u, plan_with_history(r, before, NULL), &found);
+	print_changes(&u, plan_here(r, before, NULL), &found);
 	return finish(&u, rs->at[0]);
 }

@@ -106,8 +106,11 @@ const struct recipes *pipeline_load(struct run *r, struct diags *ds, const char 
 const struct plan *pipeline_plan(const struct run *r, struct arena *a, struct diags *ds,
 				 const struct recipe *cell, const struct resolve_options *o);
 
-/* Returns the plan with the times of an earlier build, if `build` left them in out/. */
-const struct plan *plan_with_history(struct run *r, const struct plan *p, const char *cell);
+/*
+ * Returns the plan with estimates for this machine, and with the times of an earlier build if
+ * `build` left them in out/.
+ */
+const struct plan *plan_here(struct run *r, const struct plan *p, const char *cell);
 
 /*
  * pipeline_pin -- returns a stack as the lock beside its recipe pins it; without a lock, or with

@@ -99,7 +99,9 @@ world_recipe(struct arena *a, const struct options *o, const char *cell)
 }
 
 /*
- *   built torch211   sha256:9f2c0d...   5.4 GB   14:32   2 compiled, 0 from the store
+ *   built torch211   5.40 GB   14:32   2 compiled, 0 from the store
+ *   digest: sha256:9f2c0d...
+ *   record: out/torch211/build.json
  *   next: stackbuild verify recipes/torch211.yaml
  */
 static void
@@ -119,8 +121,6 @@ print_result(struct run *r, const struct build_record *b, const struct build_opt
 		return;
 	}
 	buf_printf(&r->out, "built %s", b->image);
-	if (b->digest)
-		buf_printf(&r->out, "   %s", b->digest);
 	if (b->size_bytes)
 		buf_printf(&r->out, "   %.2f GB", (double)b->size_bytes / 1e9);
 	buf_printf(&r->out, "   %u:%02u", (unsigned)b->seconds / 60, (unsigned)b->seconds % 60);
@@ -129,6 +129,8 @@ print_result(struct run *r, const struct build_record *b, const struct build_opt
 	if (o->engine->build && !o->engine->push && !o->push)
 		buf_puts(&r->out, "\nthe image is neither on this host nor in a registry: pass "
 				  "--push to push it");
+	if (b->digest)
+		buf_printf(&r->out, "\ndigest: %s", b->digest);
 	buf_printf(&r->out, "\nrecord: %s\n", fs_join(r->a, o->out, "build.json"));
 	buf_printf(&next, "next: stackbuild verify %s", world_recipe(r->a, r->o, cell));
 	/* Modal tests its images itself. */

@@ -12,38 +12,17 @@
 
 /* --- the screen --- */
 
-double
-compile_estimate(const struct build_machine *m, double cost_s, double cores, unsigned memory_mib)
-{
-	size_t jobs = m->jobs ? m->jobs : m->mib / memory_mib;
-
-	if (!m->cpus || cores <= 0)
-		return cost_s;
-	if (!m->jobs && jobs > m->cpus)
-		jobs = m->cpus;
-	return cost_s * cores / (double)(jobs ? jobs : 1);
-}
-
-struct build_machine
+struct compile_machine
 build_machine(struct arena *a, const struct build_options *o)
 {
 	const struct host *h = host_read(a, "");
 	bool here =
 		!o->state->at.addr && !o->state->at.remote && o->engine->dialect != DIALECT_MODAL;
 
-	return (struct build_machine){ .cpus = here ? h->cpus : 0,
+	return (struct compile_machine){ .cpus = here ? h->cpus : 0,
 				       .mib = h->mem_limit_mib ? h->mem_limit_mib :
 								 h->mem_total_mib,
 				       .jobs = o->jobs };
-}
-
-static double
-estimate(const struct build_machine *m, const struct step *s)
-{
-	const struct operation *op = step_operation(s, OP_COMPILE);
-
-	return op ? compile_estimate(m, s->cost_s, s->cost_cores, op->compile.memory_mib) :
-		    s->cost_s;
 }
 
 static void
@@ -52,16 +31,17 @@ estimate_steps(struct work *w)
 	const struct source *before =
 		fs_read_quiet(w->a, fs_join(w->a, w->o->out, "build.json"), FS_READ_MAX);
 	const struct plan *measured = before ? plan_measured(w->a, w->plan, before) : w->plan;
-	struct build_machine m = build_machine(w->a, w->o);
+	struct compile_machine m = build_machine(w->a, w->o);
+	const struct plan *timed = plan_on_machine(w->a, measured, &m);
 	bool side_by_side = w->o->engine->dialect == DIALECT_BUILDKIT;
 
 	w->steps = arena_array_of(w->a, struct progress_step, w->plan->n);
 	for (size_t i = 0; i < w->plan->n; i++) {
-		const struct step *s = &measured->steps[i];
+		const struct step *s = &timed->steps[i];
 
 		w->steps[i] = (struct progress_step){ .id = s->id,
 						      .recipe_line = s->at.line,
-						      .estimate_s = estimate(&m, s),
+						      .estimate_s = s->cost_s,
 						      .lane = !side_by_side ? "trunk" :
 							      s->extension  ? s->stage :
 									      NULL };

@@ -48,12 +48,8 @@ bool build_stack(struct arena *a, struct diags *ds, const struct plan *p,
  * wheel that several cells need and saves it to the store, `build --cell C` builds a cell from it.
  * With several addresses, each is a machine, and a unit goes to the one with the fewest units.
  */
-/* The machine that compiles.  cpus is 0 for another machine, for which estimates are not scaled. */
-struct build_machine {
-	unsigned cpus, jobs; /* jobs: of --jobs, or 0 */
-	size_t mib;
-};
-struct build_machine build_machine(struct arena *a, const struct build_options *o);
+/* Returns the machine that compiles: all zero for another machine, whose cores are unknown. */
+struct compile_machine build_machine(struct arena *a, const struct build_options *o);
 
 struct matrix_build {
 	const struct matrix *m;
@@ -63,7 +59,7 @@ struct matrix_build {
 	struct names env;          /* secrets of a unit, "NAME=value"; ends with NULL */
 	struct names addrs;        /* addresses of builders; may be empty */
 	unsigned at_once;
-	struct build_machine machine; /* each unit's share of the machine */
+	struct compile_machine machine; /* each unit's share of the machine */
 	const char *out, *head;       /* out/STACK; the first line of the screen */
 	enum progress_mode progress;
 	bool colour;

@@ -142,7 +142,7 @@ compile_report(struct step_work *w, const char *text)
 	end = (int)strcspn(said, "(");
 	if (sscanf(said + end, "(%7u MiB)", &mib) != 1 || !end)
 		return false;
-	snprintf(w->detail, sizeof(w->detail), "%.*s  %.1f GiB", end - 1, said, mib / 1024.0);
+	snprintf(w->detail, sizeof(w->detail), "%.1f GiB  %.*s", mib / 1024.0, end - 1, said);
 	w->compiles = true;
 	return true;
 }

@@ -9,7 +9,7 @@
  *
  *      ok  torch           1:48
  *      ok  mamba-ssm       0:01  from the store (sm_80 sm_89, torch 2.2.2+cu121)
- *      ..  causal-conv1d   3:12  of about 5:40   3/9 causal_conv1d_bwd.cu  2.9 GiB
+ *      ..  causal-conv1d   3:12  of about 5:40   3/9 2.9 GiB  causal_conv1d_bwd.cu
  *          check
  *     3:31 elapsed, about 2:40 left                              log: out/x/build.log
  *
@@ -126,27 +126,30 @@ running_line(struct progress *p, size_t i, struct buf *b)
 	char time[TIME_BYTES];
 
 	buf_printf(b, " ..  %-*s  %7s", (int)p->id_width, s->id, progress_time(time, spent));
-	if (s->state == STEP_STORE && s->note)
-		buf_printf(b, "  %s", s->note);
-	else if (about > spent && about >= 1)
-		buf_printf(b, "  of about %s", progress_time(time, about));
-	else if (s->estimate_s >= 1 && w->open)
-		buf_printf(b, "(estimated: %s)", progress_time(time, s->estimate_s));
-	else if (s->estimate_s <= 0)
-		buf_puts(b, "  time unknown");
 	/* Shows that a step with instructions in several stages waits, and does not hang. */
 	if (!w->open) {
-		buf_puts(b, "the rest follows later");
+		buf_puts(b, "  the rest follows later");
 		return;
 	}
+	if (about <= spent)
+		about = s->estimate_s;
+	if (s->state == STEP_STORE && s->note)
+		buf_printf(b, "  %s", s->note);
+	else if (s->estimate_s <= 0)
+		buf_puts(b, "  time unknown");
+	else if (about > spent && about >= 1)
+		buf_printf(b, "  of about %s", progress_time(time, about));
+	else if (about >= 1)
+		buf_printf(b, "  (estimate: %s)", progress_time(time, about));
+	/* A narrow terminal cuts the end of the line: the names of the files. */
 	if (w->detail[0])
 		buf_puts(b, "  ");
 	if (w->files && w->compiles)
 		buf_printf(b, " %u/%u", w->files_done, w->files);
+	if (s->peak_mib && !strstr(w->detail, " GiB  "))
+		buf_printf(b, " %.1f GiB ", (double)s->peak_mib / 1024);
 	if (w->detail[0])
 		buf_printf(b, " %s", w->detail);
-	if (s->peak_mib)
-		buf_printf(b, "  %.1f GiB", (double)s->peak_mib / 1024);
 }
 
 static void

@@ -46,14 +46,6 @@ struct wanted_wheel {
 };
 
 /*
- * Returns how long a compile may take on this machine: templates/compile.py runs as many jobs as
- * the cores and the memory allow. cores: number of cores for cost_s; 0: cost_s does not depend on
- * them.
- */
-double compile_estimate(const struct build_machine *m, double cost_s, double cores,
-			unsigned memory_mib);
-
-/*
  * work_open -- locks and empties the directory of a build, and puts the application's files into
  * the context (as hard links if the file system allows it).
  *

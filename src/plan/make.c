@@ -353,21 +353,35 @@ retimed(struct arena *a, const struct plan *p, const struct step *steps)
 	return out;
 }
 
+double
+compile_estimate(const struct compile_machine *m, double cost_s, double cores, unsigned memory_mib)
+{
+	size_t jobs = m->jobs ? m->jobs : m->cpus;
+
+	if (!jobs || cores <= 0)
+		return cost_s;
+	if (!m->jobs && m->mib && memory_mib && jobs > m->mib / memory_mib)
+		jobs = m->mib / memory_mib;
+	return cost_s * cores / (double)(jobs ? jobs : 1);
+}
+
 const struct plan *
-plan_for_jobs(struct arena *a, const struct plan *p, unsigned jobs)
+plan_on_machine(struct arena *a, const struct plan *p, const struct compile_machine *m)
 {
 	struct step *steps = arena_array_of(a, struct step, p->n);
 	struct plan *out;
 
 	for (size_t i = 0; i < p->n; i++) {
-		double shorter = p->steps[i].cost_cores > 0 ? p->steps[i].cost_cores / jobs : 1;
+		const struct operation *op = step_operation(&p->steps[i], OP_COMPILE);
+		unsigned memory_mib = op ? op->compile.memory_mib : 0;
+		struct step *s = &steps[i];
 
-		steps[i] = p->steps[i];
-		steps[i].cost_s *= shorter;
-		steps[i].guess_s *= shorter;
+		*s = p->steps[i];
+		s->cost_s = compile_estimate(m, s->cost_s, s->cost_cores, memory_mib);
+		s->guess_s = compile_estimate(m, s->guess_s, s->cost_cores, memory_mib);
 	}
 	out = retimed(a, p, steps);
-	out->jobs = jobs;
+	out->machine = *m;
 	return out;
 }
 

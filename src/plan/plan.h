@@ -235,6 +235,13 @@ struct step {
 	struct operations operations;
 };
 
+/* A machine that compiles extensions. All zero: as in knowledge/costs.yaml. */
+struct compile_machine {
+	unsigned cpus;
+	unsigned jobs; /* compile jobs, of --jobs or MAX_JOBS; 0: as cpus and mib allow */
+	size_t mib;    /* memory; 0: not a limit */
+};
+
 struct plan {
 	const struct stack *stack;
 	const struct lock *lock;  /* lock of its packages; or NULL */
@@ -245,7 +252,7 @@ struct plan {
 	double by_rate_cost_s;  /* expected cost of an order by change rate only, for comparison */
 	bool order_exact;       /* false: another order may cost less */
 	size_t measured;        /* steps whose cost_s was measured on this host */
-	unsigned jobs; /* compile jobs that the estimates are for; 0: as in knowledge/costs.yaml */
+	struct compile_machine machine; /* the machine that the estimates are for */
 	const char *nvcc;      /* "nvcc", "{share}/cuda/bin/nvcc"; NULL: the stack has no nvcc */
 	const char *cuda_home; /* "{share}/cuda" if CUDA_HOME must be set; or NULL */
 	/*
@@ -286,13 +293,21 @@ const struct plan *plan_measured(struct arena *a, const struct plan *p,
 				 const struct source *record);
 
 /*
- * plan_for_jobs -- returns the plan with estimates for that number of compile jobs of an extension.
+ * Returns how long a compile may take on that machine, in seconds. templates/compile.py runs as
+ * many jobs as the cores and the memory allow. cores: number of cores for cost_s; 0: cost_s does
+ * not depend on them. memory_mib: memory of a job.
+ */
+double compile_estimate(const struct compile_machine *m, double cost_s, double cores,
+			unsigned memory_mib);
+
+/*
+ * plan_on_machine -- returns the plan with estimates for a machine.
  *
- *   in      jobs: 1 or more
  *   out     the same plan in the same order; measured times stay
  *   memory  lives in a; borrows from p
  */
-const struct plan *plan_for_jobs(struct arena *a, const struct plan *p, unsigned jobs);
+const struct plan *plan_on_machine(struct arena *a, const struct plan *p,
+				   const struct compile_machine *m);
 
 const struct step *plan_step(const struct plan *p, const char *id);
 

@@ -362,9 +362,8 @@ void
 plan_text(const struct plan *p, const char *explained, struct buf *out)
 {
 	struct arena *a = out->a;
-	const char *of = p->jobs ? arena_printf(a, " for %u compile job%s", p->jobs,
-						p->jobs == 1 ? "" : "s") :
-				   "";
+	unsigned jobs = p->machine.jobs, n = jobs ? jobs : p->machine.cpus;
+	const char *of = "";
 	struct names unknown = { 0 };
 	double cold = 0;
 
@@ -376,6 +375,9 @@ plan_text(const struct plan *p, const char *explained, struct buf *out)
 		cold += p->steps[i].cost_s;
 		if (p->steps[i].cost_s <= 0)
 			list_push(a, &unknown, p->steps[i].id);
+		else if (p->steps[i].cost_cores > 0 && n)
+			of = arena_printf(a, " for %u %s%s", n, jobs ? "compile job" : "core",
+					  n == 1 ? "" : "s");
 	}
 	buf_printf(out, "%s: %zu steps, %sabout %.0f min cold (%s%s%s%s)\n", p->name, p->n,
 		   unknown.n ? "at least " : "", cold < 60 ? 1 : cold / 60,
