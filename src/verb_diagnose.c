@@ -57,8 +57,10 @@ diagnose_build(struct run *r, const char *log)
 	if (!failed || !fs_exists(log))
 		return;
 	c = diagnose_log(r, log);
-	if (!c || !c->n)
+	if (!c || !c->n) {
+		diag_help(failed, "read the whole output in %s", log);
 		return;
+	}
 	diag_why(failed, "%s:%llu shows the cause: %s", log, c->at->lines.at[0].line, c->at->title);
 	diag_help(failed, "%s", c->at->fix);
 	diag_source(failed, c->at->of->source);

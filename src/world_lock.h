@@ -30,7 +30,8 @@ const char *lock_obstacle(struct arena *a, const struct stack *s, struct span *a
 struct lock_request *lock_asks(struct locking *l, const struct stack *s);
 
 /*
- * Tries at most ten helps of errors with uv. Adds to each help whether the stack locks after it.
+ * Tries at most ten suggested fixes of errors with uv. Adds to each `help` line whether the stack
+ * locks after that fix.
  *
  *   in   since: the first diagnostic of the cell
  */

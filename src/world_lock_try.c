@@ -369,9 +369,9 @@ lock_suggest(struct locking *l, struct diag *d, const struct lock_request *q,
 			  failed.n == 1 ? "try" : "tries");
 }
 
-/* --- the helps of other errors --- */
+/* --- the fixes of other errors --- */
 
-/* Tries one help, and adds the result to its text. Returns true if the stack locks after it. */
+/* Tries one fix, and adds the result to its text. Returns true if the stack locks after it. */
 static bool
 try_help(struct locking *l, struct note *help, const struct uv_how *how)
 {

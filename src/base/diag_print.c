@@ -333,8 +333,13 @@ print_diag(const struct diag *d, bool colour, struct buf *out)
 	diag_inert(d->text, &b);
 	buf_putc(&b, '\n');
 	print_line(d->at, &b);
-	for (const struct note *n = d->notes; n; before = n, n = n->next)
-		print_note(d, n, before, &b);
+	/* A cause may be found after a fix, but it comes first. */
+	for (int rest = 0; rest <= 1; rest++)
+		for (const struct note *n = d->notes; n; n = n->next)
+			if ((n->kind != NOTE_WHY) == rest) {
+				print_note(d, n, before, &b);
+				before = n;
+			}
 	if (colour)
 		diag_colour(buf_text(&b), place, code, colours[sev], out);
 	else

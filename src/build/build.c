@@ -20,9 +20,9 @@ build_machine(struct arena *a, const struct build_options *o)
 		!o->state->at.addr && !o->state->at.remote && o->engine->dialect != DIALECT_MODAL;
 
 	return (struct compile_machine){ .cpus = here ? h->cpus : 0,
-				       .mib = h->mem_limit_mib ? h->mem_limit_mib :
-								 h->mem_total_mib,
-				       .jobs = o->jobs };
+					 .mib = h->mem_limit_mib ? h->mem_limit_mib :
+								   h->mem_total_mib,
+					 .jobs = o->jobs };
 }
 
 static void

@@ -60,7 +60,7 @@ struct matrix_build {
 	struct names addrs;        /* addresses of builders; may be empty */
 	unsigned at_once;
 	struct compile_machine machine; /* each unit's share of the machine */
-	const char *out, *head;       /* out/STACK; the first line of the screen */
+	const char *out, *head;         /* out/STACK; the first line of the screen */
 	enum progress_mode progress;
 	bool colour;
 	bool raw;        /* passes the output of the units on unchanged, for a program */

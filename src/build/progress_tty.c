@@ -50,11 +50,18 @@ progress_pace(const struct progress *p)
 	return pace < 0.25 ? 0.25 : pace > 4 ? 4 : pace;
 }
 
+/* Returns the time that a step takes at that pace; when that time has passed, its own estimate. */
+static double
+estimated(const struct progress_step *s, double spent, double pace)
+{
+	return s->estimate_s * pace > spent ? s->estimate_s * pace : s->estimate_s;
+}
+
 static double
 remaining_of(const struct progress *p, size_t i, double pace)
 {
 	const struct progress_step *s = &p->steps[i];
-	double spent = progress_spent(p, i), left = s->estimate_s * pace - spent;
+	double spent = progress_spent(p, i), left = estimated(s, spent, pace) - spent;
 
 	if (s->state != STEP_WAITING && s->state != STEP_RUNNING)
 		return 0;
@@ -122,7 +129,7 @@ running_line(struct progress *p, size_t i, struct buf *b)
 {
 	const struct progress_step *s = &p->steps[i];
 	const struct step_work *w = &p->work[i];
-	double spent = progress_spent(p, i), about = s->estimate_s * progress_pace(p);
+	double spent = progress_spent(p, i), about = estimated(s, spent, progress_pace(p));
 	char time[TIME_BYTES];
 
 	buf_printf(b, " ..  %-*s  %7s", (int)p->id_width, s->id, progress_time(time, spent));
@@ -131,8 +138,6 @@ running_line(struct progress *p, size_t i, struct buf *b)
 		buf_puts(b, "  the rest follows later");
 		return;
 	}
-	if (about <= spent)
-		about = s->estimate_s;
 	if (s->state == STEP_STORE && s->note)
 		buf_printf(b, "  %s", s->note);
 	else if (s->estimate_s <= 0)

@@ -14,9 +14,9 @@ struct publishing {
 	struct arena *a;
 	struct diags *ds;
 	const struct publish_options *o;
-	struct image_about about; /* the local image; id NULL: the engine stores none here */
+	struct image_about about; /* the local image; its id is NULL without one */
 	const char *config;       /* digest of the config in the last pushed manifest */
-	bool attach;              /* the proof */
+	bool attach;              /* pushes the proof, too */
 	bool ours;                /* the record describes this image, its recipe and its lock */
 };
 

@@ -110,7 +110,6 @@ step_failed(struct work *w)
 			diag_why(d, "%s", s->tail.at[i]);
 	if (why)
 		diag_help(d, "%s%s%s", why, help ? ": " : "", help ? help : "");
-	diag_help(d, "the whole output: %s", fs_join(w->a, w->o->out, "build.log"));
 	return true;
 }
 
@@ -167,8 +166,7 @@ ended_badly(struct work *w, const char *client, const struct proc_result *r,
 	if (w->pushing)
 		diag_help(d, "run %s login %s if you are not logged in", w->o->engine->name,
 			  arena_copy(w->a, w->pushing, strcspn(w->pushing, "/")));
-	diag_help(d, "run `stackbuild engines` to list the usable engines; the whole output: %s",
-		  fs_join(w->a, w->o->out, "build.log"));
+	diag_help(d, "run `stackbuild engines` to list the usable engines");
 	return false;
 }
 

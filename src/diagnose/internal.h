@@ -55,7 +55,7 @@ struct diagnosis {
 	size_t counted;
 	struct escapes escapes;
 	unsigned long long record_to; /* end of the decoded progress records, as an offset */
-	unsigned long long text_to;   /* end of the text that is no progress record, as an offset */
+	unsigned long long text_to;   /* end of the text outside progress records, as an offset */
 	char *plain;                  /* PLAIN_BYTES: a line with plain quotes and line ends */
 	char *decoded;                /* AHEAD bytes: the text of one record */
 };
