@@ -1,7 +1,7 @@
-# stackbuild: README.md says how to use it, CONTRIBUTING.md where things are.
+# stackbuild. README.md describes its use, and CONTRIBUTING.md the structure of the code.
 #
-# The layers, lowest first: a file includes its own folder, base/, and X/X.h of a
-# lower folder X.  `make lint` holds it (ci/check-layers reads these two lines).
+# The layers, lowest first. A file includes headers of its own directory, of base/, and the header X/X.h of a
+# lower layer X. `make lint` checks this: ci/check-layers reads these two lines.
 LAYERS := base python cuda solve facts fetch inspect harvest host recipe resolve init lock plan render uv store mirror build verify doctor diagnose watch report
 PURE := base python cuda solve facts recipe resolve init lock plan render diagnose
 
@@ -18,13 +18,13 @@ RANDOM_N ?= 20000
 FUZZ_CC ?= clang
 VERSION := $(shell sed -n '1s/^. stackbuild //p' NEWS.md)
 
-# Tables for unwinding the stack would be a thirtieth of the program; a debugger reads .debug_frame.
+# Without the tables for stack unwinding, the program is 3 % smaller; a debugger reads .debug_frame.
 std = -std=c11 -fno-asynchronous-unwind-tables -ffunction-sections -D_GNU_SOURCE -DSTACKBUILD_VERSION='"$(VERSION)"' $(if $(BUILD_ID),-DSTACKBUILD_BUILD='"$(BUILD_ID)"') -Isrc -I$(BUILD)/gen
 warn = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith
 ifdef DEVELOPER
 warn += -Werror
 endif
-# One short line a file; V=1 shows the commands.
+# Prints one short line for each file; V=1 prints the commands.
 ifdef V
 Q =
 else
@@ -32,22 +32,22 @@ Q = @printf '  %-4s %s\n' "$(if $(filter %.o,$@),CC,MAKE)" $@;
 endif
 compile = $(Q)$(CC) $(std) $(warn) $(CFLAGS) $(SAN) -MMD -MP
 
-# One library of the pure layers; beside it the mains of the two programs.
+# The pure layers are one library. The two programs add their main functions.
 lib_c := $(filter-out src/facts/generate%.c,$(foreach l,$(PURE),$(wildcard src/$(l)/*.c)))
 lib_o := $(lib_c:src/%.c=$(BUILD)/%.o)
 program_o := $(patsubst src/%.c,$(BUILD)/%.o,$(filter-out %main.c src/world_%.c,$(wildcard src/*.c)))
-# The other layers, and the verbs that need them, are in the second program alone.
+# Only the second program contains the other layers, and the verbs that need them.
 world := $(filter-out $(PURE),$(LAYERS))
 world_o := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/world_*.c))
 world_lib_o := $(patsubst src/%.c,$(BUILD)/%.o,$(foreach l,$(world),$(wildcard src/$(l)/*.c)))
 gen_o := $(BUILD)/gen/knowledge.o $(BUILD)/gen/templates.o
 
-# Static archives where there are any: a shared library costs time at every start (libcrypto milliseconds).
-# LIBDIR= names a directory that has all of them for another machine (ci/dist/build makes such directories).
+# Uses static archives if they exist, because each shared library slows down the start (libcrypto by milliseconds).
+# LIBDIR= names a directory with all archives for another machine (ci/dist/build creates such directories).
 archive = $(if $(LIBDIR),$(LIBDIR)/lib$(1).a,$(firstword $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a)) -l$(1)))
 libs := $(call archive,pcre2-8) $(call archive,yaml) $(call archive,crypto) $(call archive,z)
-# Static where every archive is installed: the dynamic linker would take a tenth of the time of a render.
-# muldefs lets base/arena.c replace malloc.
+# Links statically if every archive is installed: the dynamic linker would take a tenth of the time of a render.
+# With muldefs, base/arena.c can replace malloc.
 whole := $(if $(SAN)$(filter -l%,$(libs) $(call archive,c)),,-static -Wl,-z,muldefs)
 world_libs = $(if $(LIBDIR),$(patsubst %,$(LIBDIR)/lib%.a,git2 http_parser curl ssl crypto archive elf jansson z) -lpthread,\
 	-Wl,--as-needed -lgit2 -lcurl -larchive -lelf -ljansson) -ldl -lm
@@ -57,7 +57,7 @@ world_libs = $(if $(LIBDIR),$(patsubst %,$(LIBDIR)/lib%.a,git2 http_parser curl 
 
 all: stackbuild $(BUILD)/stackbuild-world
 
-# `make` leaves ./stackbuild; with another BUILD= the program stays there.
+# `make` creates the link ./stackbuild; with another BUILD=, the program is only in that directory.
 ifeq ($(BUILD),build)
 stackbuild: $(BUILD)/stackbuild
 	@ln -f $< $@ 2>/dev/null || cp -f $< $@
@@ -66,7 +66,7 @@ else
 stackbuild: $(BUILD)/stackbuild
 endif
 
-# Layers in which no loop takes time are compiled for size, a sixth less code: `stackbuild` has to stay below 3 MB.
+# Layers without slow loops are compiled for size, which saves a sixth of their code: the limit of `stackbuild` is 3 MB.
 $(foreach l,recipe resolve init lock plan render,$(BUILD)/$(l)/%.o): CFLAGS := $(CFLAGS:-O2=-Os)
 
 $(BUILD)/%.o: src/%.c
@@ -90,14 +90,14 @@ $(BUILD)/libworld.a: $(world_lib_o) $(BUILD)/gen/torch_symbols.o
 $(BUILD)/stackbuild-world: $(world_o) $(program_o) $(BUILD)/libworld.a $(BUILD)/libstack.a
 	$(Q)$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(libs) $(world_libs)
 
-# --- what is compiled in: knowledge/ and templates/, by our own generator ---
+# --- files that src/facts/generate.c compiles into the program: knowledge/ and templates/ ---
 
-# A program for another machine takes the generator of a build for this one.
+# A build for another machine uses the generator of a build for this machine.
 GENERATE ?= $(BUILD)/generate
 
 generate_o := $(filter $(BUILD)/base/% $(BUILD)/python/% $(BUILD)/cuda/% $(BUILD)/facts/%,$(lib_o))
 knowledge := $(wildcard knowledge/*.yaml knowledge/extensions/*.yaml knowledge/releases/*.yaml)
-# check.yml is a component of GitLab, which looks for it there.
+# GitLab expects its component check.yml in this directory.
 templates := $(filter-out templates/check.yml,$(sort $(shell find templates -name "*.py[co]" -prune -o -type f -print 2>/dev/null)))
 
 $(BUILD)/libgenerate.a: $(generate_o)
@@ -107,7 +107,7 @@ $(BUILD)/libgenerate.a: $(generate_o)
 $(BUILD)/generate: $(BUILD)/facts/generate.o $(BUILD)/libgenerate.a
 	$(Q)$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(libs)
 
-# The lists stand in files of their own, so that a file that went away is noticed too.
+# The lists are in separate files, so that make also notices removed files.
 $(BUILD)/gen/knowledge.list $(BUILD)/gen/templates.list: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' $($(basename $(@F))) | cmp -s - $@ || printf '%s\n' $($(basename $(@F))) > $@
@@ -118,7 +118,7 @@ $(BUILD)/gen/knowledge.c: $(GENERATE) $(knowledge) $(BUILD)/gen/knowledge.list
 $(BUILD)/gen/templates.c: $(GENERATE) $(templates) $(BUILD)/gen/templates.list
 	$(Q)$(GENERATE) templates $(templates) > $@
 
-# For stackbuild-world alone: it would be a tenth of stackbuild.
+# Only in stackbuild-world: it would enlarge stackbuild by a tenth.
 $(BUILD)/gen/torch_symbols.c: $(GENERATE) src/inspect/torch_symbols.txt
 	@mkdir -p $(@D)
 	$(Q)$(GENERATE) text torch_symbols src/inspect/torch_symbols.txt > $@
@@ -146,7 +146,7 @@ uninstall:
 		$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/stackbuild.fish
 	rm -rf $(DESTDIR)$(PREFIX)/libexec/stackbuild $(DESTDIR)$(PREFIX)/share/doc/stackbuild
 
-# What builds need, and what tests need beside it (names of Debian and Ubuntu packages).
+# Packages of Debian and Ubuntu that builds need, and packages that only tests need.
 deps:
 	@ci/deps gcc libc6-dev libpcre2-dev libyaml-dev zlib1g-dev libssl-dev libgit2-dev libcurl4-openssl-dev libarchive-dev libelf-dev libjansson-dev
 
@@ -165,36 +165,36 @@ $(BUILD)/test/%_test: tests/unit/%_test.c $(BUILD)/libworld.a $(BUILD)/libstack.
 	@mkdir -p $(@D)
 	$(compile) -o $@ $< $(LDFLAGS) $(BUILD)/libworld.a $(BUILD)/libstack.a $(libs) $(world_libs) -lcmocka
 
-# Python packages that tests need, from pip's own index, once; ok is newer than the lists.
+# Installs the Python packages of the tests from pip's default index; ok is newer than the lists of requirements.
 $(VENV)/ok: tests/requirements.txt
 	@test -x $(VENV)/bin/python || $(PYTHON3) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install -q --disable-pip-version-check -r $<
 	@touch $@
 
-# Programs that referees feed (they read JSON with jansson); %_bench and %_cli by name.
+# Test programs with a command line: `%_bench` and `%_cli`. They read JSON with jansson.
 tools := $(patsubst tests/tools/%.c,$(BUILD)/%,$(wildcard tests/tools/*.c))
 
 $(tools): $(BUILD)/%: tests/tools/%.c $(BUILD)/libworld.a $(BUILD)/libstack.a
 	@mkdir -p $(@D)
 	$(compile) -o $@ $< $(LDFLAGS) $(BUILD)/libworld.a $(BUILD)/libstack.a $(libs) $(world_libs)
 
-# stackbuild with a shared C library, so that tests/suites/faults can preload calls that fail.
+# stackbuild with a shared C library, so that tests/suites/faults can preload functions that fail.
 $(BUILD)/stackbuild_shared: $(BUILD)/main.o $(program_o) $(BUILD)/libstack.a
 	$(Q)$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(libs)
 
-# Docker's daemon and buildah for tests/suites/buildkit, unpacked below $(BUILD); where they
-# cannot be had, the suite skips.
+# Docker's daemon and buildah for tests/suites/buildkit, unpacked in $(BUILD). The suite is skipped if they
+# cannot be downloaded.
 .PHONY: engines
 engines:
 	@ci/engines $(BUILD)/engines
 
-# The older Modal client, in an environment of its own.
+# The older Modal client, in a separate environment.
 $(VENV)-modal15/ok: tests/requirements-modal15.txt
 	@test -x $(@D)/bin/python || $(PYTHON3) -m venv $(@D)
 	$(@D)/bin/python -m pip install -q --disable-pip-version-check -r $<
 	@touch $@
 
-# The readers of bills of materials, in an environment of their own.
+# The programs that validate bills of materials, in a separate environment.
 $(VENV)-sbom/ok: tests/requirements-sbom.txt
 	@test -x $(@D)/bin/python || $(PYTHON3) -m venv $(@D)
 	$(@D)/bin/python -m pip install -q --disable-pip-version-check -r $<
@@ -212,24 +212,24 @@ test-run: $(test_needs)
 lint: $(BUILD)/generate $(BUILD)/gen/templates.c
 	@BUILD=$(BUILD) CC="$(CC)" ci/lint
 
-# The tests again, with the program and the C tests under ASan and UBSan.
+# Runs the tests with the program and the C tests under ASan and UBSan.
 asan: deps-test
 	@INJECT_N=$${INJECT_N:-2000} $(MAKE) --no-print-directory test-run BUILD=$(BUILD)/asan VENV=$(VENV) \
 		CFLAGS="-O1 -g -fno-omit-frame-pointer" SAN="-fsanitize=address,undefined -fno-sanitize-recover=all"
 
-# The generated parts of README.md and docs/.
+# Writes the generated parts of README.md and docs/.
 .PHONY: docs
 docs: all $(VENV)/ok
 	@$(VENV)/bin/python ci/docs
 
-# --- fuzzing: libFuzzer with ASan and UBSan, FUZZ_S CPU seconds a target ---
+# --- fuzzing: libFuzzer with ASan and UBSan, for FUZZ_S CPU seconds per target ---
 
 fuzzers := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/*.c))
 fuzz_san = -fsanitize=$(1),address,undefined -fno-sanitize-recover=all
 fuzz_objects := $(BUILD)/fuzz/objects
 fuzz_libs := $(fuzz_objects)/libworld.a $(fuzz_objects)/libstack.a
 
-# Both libraries, compiled once for all targets; the other make finds out what is out of date.
+# Compiles both libraries once for all targets; the recursive make finds outdated objects.
 $(fuzz_libs) &: FORCE
 	@$(MAKE) --no-print-directory BUILD=$(fuzz_objects) CC=$(FUZZ_CC) CFLAGS="-O1 -g" \
 		SAN="$(call fuzz_san,fuzzer-no-link)" $(fuzz_libs)
@@ -238,7 +238,7 @@ $(fuzzers): $(BUILD)/fuzz/%: tests/fuzz/%.c $(fuzz_libs)
 	$(Q)$(FUZZ_CC) $(std) -I$(fuzz_objects)/gen $(warn) -g -O1 $(call fuzz_san,fuzzer) -MMD -MP -o $@ $< \
 		$(LDFLAGS) $(fuzz_libs) $(libs) $(world_libs)
 
-# INJECT_N= for fewer hostile recipes than a million, RANDOM_N= for fewer random ones.
+# INJECT_N= and RANDOM_N= set smaller numbers of hostile and random recipes (default: a million hostile ones).
 fuzz: deps-fuzz
 	@$(MAKE) --no-print-directory fuzz-run
 
@@ -252,7 +252,7 @@ fuzz-run: $(fuzzers) all $(VENV)/ok
 		INJECT_N=$(INJECT_N) tests/suites/injection
 	@STACKBUILD=$(abspath $(BUILD)/stackbuild) ROOT=$(CURDIR) RANDOM_N=$(RANDOM_N) $(PYTHON3) tests/suites/random
 
-# At least ten thousand faults of the host, one a run: tests/suites/faults with more of them.
+# Runs tests/suites/faults with at least ten thousand faults of the host, one in each run.
 .PHONY: faults faults-run
 faults: deps-test
 	@$(MAKE) --no-print-directory faults-run
@@ -260,16 +260,16 @@ faults: deps-test
 faults-run: all $(BUILD)/store_cli $(BUILD)/stackbuild_shared
 	@FAULTS_EACH=350 FAULTS_MIN=10000 BUILD=$(BUILD) $(PYTHON3) tests/suites/faults
 
-# --- with network: whole builds, and peers ---
+# --- targets that use the network: whole builds, and comparisons with peers ---
 
-# Renders recipes, builds them with docker and another engine, runs the script: an hour, 40 GB.
+# Renders recipes, builds them with docker and another engine, and runs the script: one hour, 40 GB.
 deps-e2e: deps-test
 	@ci/deps docker.io docker-registry skopeo debootstrap iptables iproute2 buildah podman
 
 e2e: all
 	@BUILD=$(BUILD) ci/e2e
 
-# Stacks, good and broken on purpose, made of a real one: TRUTH_VENV=DIR, TRUTH="-j2", "--gpu" or names of cases.
+# Changes a real stack into good and broken ones. TRUTH_VENV=DIR; TRUTH="-j2", "--gpu" or names of cases.
 .PHONY: truth
 truth: all
 	@STACKBUILD=$(abspath $(BUILD)/stackbuild) tests/truth/run $(TRUTH_VENV) $(TRUTH)
@@ -286,7 +286,7 @@ bench-run: all $(tools) $(VENV)/ok $(VENV)/bench-ok
 	@BUILD=$(BUILD) STACKBUILD=$(abspath $(BUILD)/stackbuild) PYTHON=$(abspath $(VENV))/bin/python \
 		PYTHONDONTWRITEBYTECODE=1 tests/bench/run
 
-# `inspect` on 50 wheels of PyPI, against auditwheel, zipfile, packaging and cuobjdump: a minute.
+# Compares `inspect` on 50 wheels of PyPI with auditwheel, zipfile, packaging and cuobjdump: one minute.
 $(VENV)-referees/ok: tests/requirements-referees.txt
 	@test -x $(@D)/bin/python || $(PYTHON3) -m venv $(@D)
 	$(@D)/bin/python -m pip install -q --disable-pip-version-check -r $<
@@ -296,13 +296,13 @@ $(VENV)-referees/ok: tests/requirements-referees.txt
 inspect-wheels: all $(VENV)-referees/ok
 	@BUILD=$(BUILD) $(VENV)-referees/bin/python tests/inspect/wheels
 
-# Real compiles of mamba-ssm: an hour, root, a CUDA toolkit; STACK_VENV= names an environment with torch,
-# BENCH_BUILD="--files ... --jobs ..." makes it less.
+# Compiles mamba-ssm: one hour; needs root and a CUDA toolkit. STACK_VENV= names an environment with torch, and
+# BENCH_BUILD="--files ... --jobs ..." compiles fewer files.
 .PHONY: bench-build
 bench-build: all $(tools) $(VENV)/ok
 	@BUILD=$(BUILD) PYTHON=$(abspath $(VENV))/bin/python $(PYTHON3) tests/bench/bench-build $(BENCH_BUILD)
 
-# --- packages: wheels, tar.gz, .deb, SBOM and checksums in dist/, for each of ARCHES ---
+# --- packages: wheels, tar.gz, .deb, SBOM and checksums in dist/, for each architecture in ARCHES ---
 
 DIST ?= dist
 ARCHES ?= x86_64 aarch64
@@ -314,19 +314,20 @@ deps-dist:
 dist: deps-dist
 	@BUILD=$(BUILD) PYTHON3=$(PYTHON3) ci/dist/build $(DIST) $(ARCHES)
 
-# The packages in venvs, on Debian 11 to 13 and under an emulator, compared with the native build: some minutes, root.
+# Installs the packages in venvs on Debian 11 to 13 and under an emulator, and compares them with the native build:
+# some minutes, root.
 test-dist: deps dist all
 	@ci/deps debootstrap qemu-user-static lintian docker.io docker-registry skopeo iptables iproute2
 	@BUILD=$(BUILD) PYTHON3=$(PYTHON3) tests/dist/run $(DIST)
 
-# A matrix of 24 environments, built here and by a Slurm of one node: half an hour, root.
+# Builds a matrix of 24 environments on this host and with a Slurm cluster of one node: half an hour, root.
 .PHONY: test-matrix
 test-matrix: deps-test all $(VENV)/ok $(BUILD)/matrix_sim
 	@ci/deps slurm-wlm
 	@MATRIX=1 BUILD=$(BUILD) PYTHON=$(abspath $(VENV))/bin/python tests/run tests/suites/matrix tests/suites/slurm
 
-# The Triton kernels of mamba-ssm and causal-conv1d in Triton's interpreter, and the probes of `verify` on a GPU that is a
-# stand-in: more than ten minutes, 5 GB for torch and its libraries. Of the two packages, only Python files are installed.
+# Runs the Triton kernels of mamba-ssm and causal-conv1d in Triton's interpreter, and the probes of `verify` on a
+# simulated GPU: more than ten minutes, 5 GB for torch. It installs only the Python files of the two packages.
 $(VENV)-triton/ok: tests/requirements-triton.txt
 	@test -x $(@D)/bin/python || $(PYTHON3) -m venv $(@D)
 	$(@D)/bin/python -m pip install -q --disable-pip-version-check -r $<
