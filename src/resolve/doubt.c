@@ -67,12 +67,47 @@ ever_required(struct workspace *w, const struct solver_variable *t, const struct
 	return NULL;
 }
 
+/* Returns true if a release allows a Python, and has a wheel for it or needs none. */
+static bool
+supports(struct workspace *w, const struct package_release *r, const char *python)
+{
+	struct wheel_pythons pythons = { 0 };
+	bool any = !r->wheels_known;
+
+	if (r->requires_python && !specifiers_match(facts_specifiers(w->f, r->requires_python),
+						    facts_version(w->f, python)))
+		return false;
+	for (size_t i = 0; i < r->wheels.n; i++) {
+		any |= ends_with(r->wheels.at[i], "-any");
+		if (wheel_fits_machine(r->wheels.at[i], recipe_machine(w->r)))
+			wheel_pythons_add(&pythons, r->wheels.at[i]);
+	}
+	return any || wheel_pythons_have(&pythons, python);
+}
+
+/* Returns true if a release next to an unlisted one does not support the stack's Python. */
+static bool
+is_python_unknown(struct workspace *w, const struct python_package *p, const struct candidate *c,
+		  const char *python)
+{
+	size_t i = 0;
+
+	while (p && i < p->n && version_cmp(p->releases[i].v, c->v) < 0)
+		i++;
+	return !c->published && p && i && i < p->n &&
+	       (!supports(w, &p->releases[i - 1], python) || !supports(w, &p->releases[i], python));
+}
+
 const char *
 release_doubt(struct workspace *w, const struct solver_variable *t, const struct candidate *c)
 {
 	struct package_span span = release_span(w, t, c);
+	const struct candidate *python = solution_selected(w->solution, "python");
 	const char *name = NULL;
 
+	if (python && is_python_unknown(w, facts_package(w->f, t->key), c, python->text))
+		return arena_printf(w->a, "its support of Python %s is not in the knowledge base",
+				    python->text);
 	if (!span.older)
 		return "the requirements of this release are not in the knowledge base";
 	if (span.older != span.newer) {
