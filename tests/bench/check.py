@@ -17,8 +17,8 @@ SIXTY = os.path.join(HERE, "sixty.yaml")
 WORST = os.path.join(HERE, "worst.yaml")
 PLATFORM = ["--python-version", "3.11", "--python-platform", "x86_64-manylinux_2_28", "--only-binary", ":all:"]
 
-# What uv can see of the two stacks: the packages that PyPI has as wheels. The extensions are sdists
-# there, whose metadata takes a build with torch; CUDA, GPUs and drivers are no packages.
+# The part of the two stacks that uv can check: the packages with wheels on PyPI. The extensions are sdists
+# there, and a build with torch makes their metadata; CUDA, GPUs and drivers are not packages.
 STACK = ["torch==2.2.2", "torchvision==0.17.2", "numpy<2", "einops", "transformers<5", "triton"]
 CONFLICT = ["torch==2.2.2", "torchvision==0.17.2", "numpy<2", "einops", "transformers>=4.38", "triton>=3.5.0",
             "tilelang==0.1.8", "apache-tvm-ffi<=0.1.9", "quack-kernels>=0.3.4"]  # fmt: skip
@@ -33,7 +33,7 @@ def limit(name, argv, goal_s, goal_mib=None, statuses=(0,)):
 
 
 class Offline:
-    """uv without network, over a cache that it warmed with the same question."""
+    """Runs uv without network, with a cache that the same request has filled."""
 
     def __init__(self, work):
         self.work, self.why = work, ""
@@ -41,7 +41,7 @@ class Offline:
         self.base += ["--no-header", "-o", os.path.join(work, "out.txt"), "--no-config"]
 
     def ask(self, name, requirements, status):
-        """The command, warmed; None, with self.why, if it cannot be."""
+        """Returns the command after a first run; None, with the reason in self.why, if it cannot run."""
         path = os.path.join(self.work, name + ".in")
         with open(path, "w") as f:
             f.write("\n".join(requirements) + "\n")
@@ -56,7 +56,7 @@ class Offline:
 
 
 def beside(name, ours, theirs, why):
-    """Both as cold processes, in turns; what is skipped says why."""
+    """Runs both as cold processes, alternately; prints why a peer is skipped."""
     if not theirs:
         line(name, "", f"skipped: {why}", "", "", None)
         return

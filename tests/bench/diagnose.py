@@ -14,7 +14,7 @@ SIZE = 1 << 30
 
 
 def literals():
-    """As knowledge/signatures.yaml writes them: a list on one line, or an item a line."""
+    """Returns the literals of knowledge/signatures.yaml: a list on one line, or one item per line."""
     found = []
     with open(os.path.join(ROOT, "knowledge", "signatures.yaml")) as f:
         text = f.read()
@@ -24,7 +24,7 @@ def literals():
 
 
 def piece():
-    """A megabyte of what a good build prints: apt, pip, CMake, ninja and nvcc."""
+    """Returns a megabyte of the output of successful builds: apt, pip, CMake, ninja and nvcc."""
     lines = []
     for n in range(1400):
         lines += [
@@ -55,7 +55,7 @@ def main():
         diagnose = [STACKBUILD, "diagnose", log]
         # grep stops at its first match if its output is /dev/null.
         grep = ["sh", "-c", f"LC_ALL=C grep -F -f {patterns} {log} | wc -l"]
-        # A log that is in no cache measures the disk.
+        # With a log that is not in the page cache, the bench would measure the disk.
         subprocess.run(["wc", "-c", log], stdout=subprocess.DEVNULL, check=True)
         ours, theirs = alternate(3, lambda: run(diagnose, statuses=(1,))[0], lambda: run(grep)[0])
         faster(f"diagnose, a log of 1 GB, {len(literals())} literals", ours, theirs, "grep -F -f", 0.5)

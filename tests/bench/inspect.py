@@ -9,7 +9,7 @@ STACKBUILD = os.environ["STACKBUILD"]
 
 
 def objects():
-    """Shared objects of this system, by their real paths."""
+    """Returns shared objects of this system, by their real paths."""
     found = {os.path.realpath(p) for p in glob.glob("/usr/lib/*-linux-gnu/lib*.so.*") + glob.glob("/usr/lib/llvm-*/lib/lib*.so*")}
     return sorted((p for p in found if os.path.isfile(p) and open(p, "rb").read(4) == b"\x7fELF"), key=os.path.getsize)
 

@@ -48,7 +48,7 @@ def main():
         output = os.path.join(alone, "pylock.stack.toml")
 
         def fresh(cold, path):
-            """The argument of both: an empty cache, or only no lock to keep versions of."""
+            """Returns the argument for both: an empty cache, or only no lock with preferred versions."""
             if os.path.exists(path):
                 os.unlink(path)
             if cold:

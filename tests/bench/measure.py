@@ -11,7 +11,7 @@ NULL = os.open(os.devnull, os.O_RDWR)
 
 
 def run(argv, cwd=None, statuses=(0,)):
-    """One process: (seconds, peak resident MiB).  Its output goes nowhere; another status raises."""
+    """Runs one process; returns (seconds, peak resident MiB). Its output is discarded; an unexpected status raises."""
     actions = [(os.POSIX_SPAWN_DUP2, NULL, fd) for fd in (0, 1, 2)]
     if cwd:
         old = os.getcwd()
@@ -30,7 +30,7 @@ def run(argv, cwd=None, statuses=(0,)):
 
 
 def alternate(rounds, *jobs):
-    """Medians in seconds of jobs that take turns, so that a busy machine is busy for all.
+    """Returns medians in seconds of jobs that run alternately, so that other load affects all of them.
 
     A job is a function without arguments that returns seconds.
     """
@@ -47,7 +47,7 @@ HEAD = ["figure", "ours", "peer", "ratio", "goal", ""]
 
 
 def table(lines):
-    """What line() printed, as people read it."""
+    """Formats the printed lines as a table for people."""
     rows = [HEAD] + [(r.split("|") + [""] * 6)[:6] for r in lines]
     widths = [max(len(r[i]) for r in rows) for i in range(len(HEAD))]
     for n, row in enumerate(rows):
@@ -72,6 +72,6 @@ def line(*columns):
 
 
 def faster(name, ours_s, peer_s, peer_name, times):
-    """A line whose goal is to be at least `times` as fast as the peer."""
+    """Prints a line whose goal is to be at least `times` as fast as the peer."""
     ratio = peer_s / ours_s
     line(name, seconds(ours_s), f"{peer_name} {seconds(peer_s)}", f"{ratio:.1f}x", f">= {times}x", ratio >= times)

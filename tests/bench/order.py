@@ -13,7 +13,7 @@ BENCH = os.path.join(os.environ.get("BUILD", "build"), "plan_bench")
 
 
 def graph(rng, n, density):
-    """Random needs; change rates from daily to yearly, costs from seconds to minutes."""
+    """Returns random requirements; change rates from daily to yearly, costs from seconds to minutes."""
     return [{"id": str(i), "needs": [str(k) for k in range(i) if rng.random() < density],
              "change_rate": rng.choice([1, 1 / 7, 1 / 30, 1 / 90, 1 / 365]) * rng.uniform(0.5, 2),
              "cost_s": rng.choice([2, 20, 120, 400]) * rng.uniform(0.5, 2)} for i in range(n)]
@@ -40,7 +40,7 @@ def cost(jobs, order):
 
 
 def optimum(jobs):
-    """Dynamic programming over down-sets: what nothing can beat."""
+    """Returns the optimal cost, by dynamic programming over down-sets."""
     needs = [sum(1 << int(k) for k in j["needs"]) for j in jobs]
     layer = {0: (0, 0)}
     for _ in jobs:
@@ -83,7 +83,7 @@ def quality():
 
 
 def processor_time(jobs):
-    """Seconds of processor time: the goal is the algorithm's, not that of a busy machine."""
+    """Returns seconds of processor time, because the goal is about the algorithm and not about other load."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     ours(jobs)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -22,7 +22,7 @@ PEER_CALLS = 25
 
 
 def matrix(work, cells):
-    """The flagship recipe with a matrix of that many cells."""
+    """Returns the flagship recipe with a matrix of that many cells."""
     path = os.path.join(work, f"cells{cells}.yaml")
     with open(RECIPE) as f, open(path, "w") as out:
         out.write(f.read() + "\nmatrix:\n  env.CELL: [" + ", ".join(f'"{n}"' for n in range(cells)) + "]\n")
@@ -56,7 +56,7 @@ def main():
         ours, peer = alternate(5, lambda: fresh(many, "-t", "dockerfile"), loop)
         faster(f"render, {CELLS} Dockerfiles in one call", ours, peer, f"hpccm, {PEER_CALLS} timed,", 100)
 
-        # The peer at its best: as a library, without its start-up; no goal, for fairness.
+        # The fastest way to use the peer: as a library, without its start-up; no goal, for fairness.
         library = [os.environ["PYTHON"], "-c", LIBRARY, PEER[2], str(CELLS)]
         peer = alternate(3, lambda: run(library)[0])[0]
         line("", seconds(ours), f"hpccm in one process {seconds(peer)}", f"{peer / ours:.1f}x", "", None)

@@ -26,7 +26,7 @@ def universes(*args):
 
 
 class Provider(resolvelib.AbstractProvider):
-    """The same index for resolvelib: an identifier is a package, or one with its extras."""
+    """The same index for resolvelib: an identifier is a package, or a package with its extras."""
 
     def __init__(self, index):
         self.index, self.requirements, self.deadline = index, {}, time.perf_counter() + PEER_LIMIT_S
@@ -63,7 +63,7 @@ class Provider(resolvelib.AbstractProvider):
 
 
 def peer(case, index):
-    """Seconds of one resolution, or None: no answer in time."""
+    """Returns the seconds of one resolution; None: no answer within the time limit."""
     start = time.perf_counter()
     resolver = resolvelib.Resolver(Provider(index), resolvelib.BaseReporter())
     try:

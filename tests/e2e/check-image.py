@@ -5,7 +5,7 @@ import sys
 
 import einops
 import numpy
-import torch  # before the extension, which stands on its libraries
+import torch  # before the extension, which needs its libraries
 
 import tiny_ext  # isort: skip
 
@@ -15,7 +15,7 @@ assert einops.rearrange(torch.ones(2, 3), "a b -> b a").shape == (3, 2)
 
 
 def gpu_code(data):
-    """What a fat binary holds: magic, version, header size, size; then entries of kind and architecture."""
+    """Yields the entries of a fat binary: magic, version, header size, size; then entries of kind and architecture."""
     at = 0
     while (at := data.find(b"\x50\xed\x55\xba", at)) >= 0:
         _, head, size = struct.unpack_from("<HHQ", data, at + 4)

@@ -13,7 +13,7 @@ PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 class Browser:
-    """with Browser() as b: b.open(path, width=390, dark=True); b.ask("document.title"); b.picture(path)"""
+    """Usage: with Browser() as b: b.open(path, width=390, dark=True); b.ask("document.title"); b.picture(path)"""
 
     def __enter__(self):
         self.home = tempfile.mkdtemp(prefix="browser-")
@@ -78,7 +78,7 @@ class Browser:
             self.events.append(m)
 
     def open(self, path, width, height=844, dark=False):
-        """Opens a file; afterwards `events` has what the page fetched and what the console printed."""
+        """Opens a file; afterwards, `events` has the requests of the page and the console messages."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
         self.events = []
@@ -94,7 +94,7 @@ class Browser:
         return [e["params"]["request"]["url"] for e in self.events if e.get("method") == "Network.requestWillBeSent"]
 
     def picture(self, path):
-        """The whole page as a PNG."""
+        """Returns the whole page as a PNG."""
         shot = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True)
         with open(path, "wb") as f:
             f.write(base64.b64decode(shot["data"]))

@@ -10,7 +10,7 @@ import re
 
 import dockerfile
 
-# Every published rule; those that no text alone can break say why they are not looked for.
+# Every published rule; a rule that the text alone cannot break has the reason why it is not checked.
 RULES = {
     "ConsistentInstructionCasing": "",
     "CopyIgnoredFile": "needs a .dockerignore: none is written",
@@ -39,7 +39,7 @@ EXPERIMENTAL = {"CopyIgnoredFile", "InvalidDefinitionDescription"}
 SECRET = re.compile(r"(?i)(?:_|^)(?:apikey|auth|credentials?|key|password|pword|passwd|secret|token)(?:_|$)")
 PUBLIC = re.compile(r"(?i)(?:_|^)public(?:_|$)")
 VARIABLE = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)|([A-Za-z_][A-Za-z0-9_]*))")
-# Defined without a line of the file: by images, and by BuildKit in FROM and after ARG.
+# Variables that are defined without a line of the file: by images, and by BuildKit in FROM and after ARG.
 GIVEN = {"PATH"}
 PREDEFINED = {f"{a}{b}" for a in ("BUILD", "TARGET") for b in ("PLATFORM", "OS", "ARCH", "VARIANT")}
 
@@ -66,7 +66,7 @@ def check(text):
 
         above = lines[i.line - 2].strip() if i.line > 1 else ""
         if i.name in ("FROM", "ARG") and above.startswith("#"):
-            # The comment block right above must start with the name, as a description does.
+            # A description is the comment block directly above, and starts with the name.
             top = i.line - 2
             while top > 0 and lines[top - 1].strip().startswith("#"):
                 top -= 1
@@ -150,13 +150,13 @@ def stage_name(i):
 
 
 def variables(text):
-    """Names that the builder would expand: not those in single quotes or after a backslash."""
+    """Returns the names that the builder would expand: not those in single quotes or after a backslash."""
     text = re.sub(r"\\.", "", text)
     text = re.sub(r"'[^']*'", "", text)
     return [a or b for a, b in VARIABLE.findall(text)]
 
 
-# One text a rule, each breaking it and nothing else.
+# One text for each rule, which breaks only that rule.
 EXAMPLES = {
     "ConsistentInstructionCasing": "FROM a\nrun x\n",
     "DuplicateStageName": "FROM a AS b\nFROM a AS b\n",

@@ -65,12 +65,12 @@ def same(a, b, twin, values, at):
         raise Different(f"{at}: {a!r} became {b!r}")
 
 
-# A line of constraints: a name, and what its versions are.
+# A line of constraints: a name, and its versions.
 PINNED = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(\[[^\]]*\])?\s*([<>=!~@;].*)?$")
 
 
 def inside(a, b, twin, values, at):
-    """Texts that are files in another language: JSON, or lines of constraints."""
+    """Returns the parts of a text that are files in another language: JSON, or lines of constraints."""
     try:
         trees = json.loads(a), json.loads(b)
     except ValueError:
@@ -88,7 +88,7 @@ def inside(a, b, twin, values, at):
 
 
 def bare(s):
-    """A line of constraints in its normal form: names without extras."""
+    """Returns a line of constraints in its normal form: names without extras."""
     return normal(re.sub(r"\[[^\]]*\]", "", s))
 
 
@@ -113,7 +113,7 @@ def sh_tree(text):
 
 
 def commands(tokens):
-    """Tokens, but a `printf FORMAT LINE... > PATH` is the file that it writes."""
+    """Returns the tokens; a `printf FORMAT LINE... > PATH` is the file that it writes."""
     out, i = [], 0
     while i < len(tokens):
         t = tokens[i]
@@ -128,7 +128,7 @@ def commands(tokens):
                 i = k + 2
                 continue
         if t == ("op", "\n") and (not out or out[-1] == ["op", "\n"]):
-            i += 1  # a blank line or a comment: a long title takes more lines of them
+            i += 1  # a blank line or a comment: a long title needs more of these lines
             continue
         if t[0] == "word":
             out.append(["word", *(p if isinstance(p, str) else part(p) for p in t[1])])
@@ -145,7 +145,7 @@ def part(p):
 
 
 def content(path, text):
-    """What a written file says, read by its own rules."""
+    """Returns the content of a written file, parsed by the rules of its language."""
     if path.endswith(".json"):
         return ["json", json.loads(text)]
     if path.endswith(".py"):
@@ -165,7 +165,7 @@ def instruction_tree(name, flags, rest, is_json, line):
     i = dockerfile.Instruction(line, name, list(flags), rest)
     if is_json:
         words = json.loads(rest)
-        if name in ("COPY", "ADD"):  # engines expand these once more
+        if name in ("COPY", "ADD"):  # engines expand these again
             words = [dockerfile.expand(line, w, Unexpanded()) for w in words]
             return [name, list(flags), words]  # the other form means the same
         return [name, list(flags), "json", words]
@@ -180,7 +180,7 @@ def instruction_tree(name, flags, rest, is_json, line):
 
 
 class Unexpanded(dict):
-    """A variable stands for itself, marked: a value that holds `$PATH` must not look like one that expands."""
+    """A variable as a marked text, so that a value with `$PATH` differs from one that the shell expands."""
 
     def get(self, key, default=None):
         return f"\0{key}\0"
@@ -194,7 +194,7 @@ def dockerfile_tree(text):
 
 # --- Python ---
 
-# Strings that are shell text: arguments of these calls, and these keywords.
+# Strings with shell text: arguments of these calls, and these keywords.
 SH_CALLS = {"run_commands", "dockerfile_commands"}
 SH_KEYWORDS = {"extra_options"}
 
@@ -227,7 +227,7 @@ def node(n, is_sh):
 
 
 def pip_tree(text):
-    """Lines as pip reads them: continuation, comments, options."""
+    """Returns the lines as pip reads them: continuation, comments, options."""
     out = []
     for line in re.sub(r"\\\n", "", text).split("\n"):
         line = re.sub(r"(^|\s+)#.*$", "", line).strip()
@@ -241,7 +241,7 @@ def pip_tree(text):
 
 
 def def_tree(text):
-    """The header, then sections: a line whose first word starts with % begins one."""
+    """Returns the header, then the sections, each of which begins with a line whose first word starts with %."""
     parts = [["header", ""]]
     for line in text.split("\n"):
         if line.lstrip().startswith("%"):

@@ -15,7 +15,7 @@ def archive():
 
 
 def make(folder, suite):
-    """The root directory FOLDER/SUITE and None; or None and why there is none."""
+    """Makes FOLDER/SUITE; returns the root directory and None, or None and the reason why there is none."""
     root = os.path.join(folder, suite)
     if os.path.exists(root + ".ok"):
         return root, None

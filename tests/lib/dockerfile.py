@@ -18,11 +18,11 @@ KNOWN = {
     "ADD", "ARG", "CMD", "COPY", "ENTRYPOINT", "ENV", "EXPOSE", "FROM", "HEALTHCHECK", "LABEL",
     "MAINTAINER", "ONBUILD", "RUN", "SHELL", "STOPSIGNAL", "USER", "VOLUME", "WORKDIR",
 }  # fmt: skip
-# What docker 20.10, podman 4.3 and buildah 1.28 all know.
+# The instructions that docker 20.10, podman 4.3 and buildah 1.28 all support.
 FLAGS = {"RUN": ("mount",), "COPY": ("from", "chown", "chmod"), "ADD": ("chown", "chmod"), "FROM": ("platform",)}
 HEREDOC_IN = {"RUN", "COPY", "ADD"}
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-# A heredoc starts a word; a quoted word is none.
+# A heredoc starts a word; a quoted word is not a heredoc.
 HEREDOC = re.compile(r"\d*<<-?[^<]*$")
 
 
@@ -36,7 +36,7 @@ class Instruction:
     line: int
     name: str
     flags: list  # "--mount=type=cache,..."
-    rest: str  # what follows the flags, continuation lines joined
+    rest: str  # the text after the flags, with continuation lines joined
     json: object = None  # the list if the exec form was used
 
 
@@ -46,7 +46,7 @@ class Run:
     argv: list
     env: dict
     flags: list
-    inherited: dict  # what BuildKit adds to env: the ARGs of the stages below; buildah 1.28 does not
+    inherited: dict  # the variables that BuildKit adds to env: the ARGs of the stages below; buildah 1.28 does not
 
 
 @dataclass
@@ -67,7 +67,7 @@ class Stage:
 
 
 def read(text):
-    """Instructions of a Dockerfile, in order."""
+    """Returns the instructions of a Dockerfile, in order."""
     if "\0" in text:
         raise Bad(1, "a NUL byte")
     if "\r" in text:
@@ -128,7 +128,7 @@ def instruction(line, text):
         except ValueError:
             i.json = None
         if not (isinstance(i.json, list) and all(isinstance(s, str) for s in i.json)):
-            i.json = None  # engines then take it as shell text
+            i.json = None  # engines then use it as shell text
         elif "\\/" in rest:
             raise Bad(line, "JSON with an escaped slash: engines differ on it")
     if name == "SHELL":
@@ -137,7 +137,7 @@ def instruction(line, text):
 
 
 def take_flags(line, rest):
-    """Leading --flag=value words; a backslash escapes, quotes group as in BuildKit's extractor."""
+    """Removes leading --flag=value words; a backslash escapes, and quotes group as in BuildKit's extractor."""
     flags = []
     while rest.startswith("--"):
         m = re.match(r"""((?:[^\s"'\\]|\\.|"(?:[^"\\]|\\.)*"|'[^']*')+)(?:\s+|$)""", rest)
@@ -154,7 +154,7 @@ def take_flags(line, rest):
 
 
 def raw_words(text):
-    """Words with their quotes kept, as the search for heredocs sees them."""
+    """Returns the words with their quotes, as the search for heredocs reads them."""
     out, word, quote, i = [], "", "", 0
     while i < len(text):
         c = text[i]
@@ -184,7 +184,7 @@ def raw_words(text):
 
 
 def pairs(i):
-    """ENV, LABEL, ARG: [(name, raw value)], quotes and variables still in it."""
+    """Returns [(name, raw value)] of ENV, LABEL or ARG, with quotes and variables."""
     words = raw_words(i.rest)
     if "=" not in words[0]:
         raise Bad(i.line, f"{i.name} in the form without `=`: its value is the whole line")
@@ -198,7 +198,7 @@ def pairs(i):
 
 
 def expand(line, text, env):
-    """A word: quotes removed, $NAME and ${NAME} replaced from env."""
+    """Expands a word: removes quotes, and replaces $NAME and ${NAME} from env."""
     out, i, n = "", 0, len(text)
     while i < n:
         c = text[i]
@@ -249,7 +249,7 @@ def variable(line, text, i, env):
 
 
 def stages(text, bases=None):
-    """Stages in order; bases: {image: env} gives what an image's own environment is."""
+    """Returns the stages in order; bases: {image: env}, the environment of each image."""
     out, by_name, args = [], {}, {}
     st, inherited = None, {}
     for i in read(text):
@@ -278,7 +278,7 @@ def stages(text, bases=None):
             continue
         scope = {**args, **st.env}
         if i.name == "ENV":
-            # All pairs of one ENV see the environment from before it.
+            # All pairs of one ENV use the environment before it.
             st.env.update({k: expand(i.line, v, scope) for k, v in pairs(i)})
         elif i.name == "LABEL":
             st.labels.update({expand(i.line, k, scope): expand(i.line, v, scope) for k, v in pairs(i)})

@@ -23,13 +23,13 @@ from dataclasses import dataclass, field
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-LIMIT_S = 120  # for one Dockerfile; a build that waits for itself would wait for ever
-# What engines add by themselves.
+LIMIT_S = 120  # limit for one Dockerfile: a build that waits for itself would never end
+# Variables that engines add themselves.
 OWN_ENV = {"HOME", "HOSTNAME", "TERM", "PWD", "OLDPWD", "container"}
 
 
 class Missing(Exception):
-    """The engine cannot run here; str() says why."""
+    """The engine cannot run here; str() returns the reason."""
 
 
 @dataclass
@@ -40,7 +40,7 @@ class Result:
 
 
 def recorder(work):
-    """The static program, compiled once."""
+    """Compiles the static program once and returns its path."""
     path = os.path.join(work, "record")
     if not os.path.exists(path):
         cc = os.environ.get("CC", "cc").split()
@@ -49,7 +49,7 @@ def recorder(work):
 
 
 def layer(work, files, users):
-    """A tar with /bin/sh, the files that later COPY lines ask for, and users."""
+    """Makes a tar file with /bin/sh, the files that later COPY lines need, and users."""
     path = os.path.join(work, "base.tar")
     seen = set()
     with tarfile.open(path, "w") as t:
@@ -85,10 +85,10 @@ def layer(work, files, users):
 
 
 def decode(lines):
-    """argv and environment out of the recorder's lines."""
+    """Returns argv and environment from the recorder's lines."""
     got = bytes.fromhex("".join(line.removeprefix("@record ") for line in lines))
     words = [w.decode("utf-8", "surrogateescape") for w in got.split(b"\0")[:-1]]
-    # argv may hold empty words itself; the environment never does: the last empty word divides.
+    # argv may contain empty words, but the environment never does: the last empty word separates them.
     cut = len(words) - 1 - words[::-1].index("")
     return words[:cut], dict(w.split("=", 1) for w in words[cut + 1 :])
 
@@ -118,12 +118,12 @@ class Docker:
     def __init__(self, work):
         self.work = work
         os.makedirs(work, exist_ok=True)
-        # A state of its own: the suite must not end a testbed that somebody works with.
+        # A separate state directory, because the suite must not end a testbed that is in use.
         self.env = dict(os.environ, TESTBED_STATE=os.path.join(work, "testbed"))
         up = self.testbed("up", "engine")
         if up.returncode:
             raise Missing((up.stdout + up.stderr).strip().replace("\n", " "))
-        # Whatever happens to this process, the daemon ends after it.
+        # The daemon ends after this process, however that ends.
         watch = 'while kill -0 "$1"; do sleep 1; done; exec "$2" down --clean'
         subprocess.Popen(["sh", "-c", watch, "sh", str(os.getpid()), os.path.join(ROOT, "ci", "testbed")], env=self.env,
                          start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -194,14 +194,14 @@ def docker_runs(log):
 
 
 class Buildah:
-    """buildah with storage of its own, as root or not; chroot isolation needs no network."""
+    """buildah with its own storage, as root or not; chroot isolation needs no network."""
 
     name = "buildah"
 
     def __init__(self, work):
         self.work, self.policy = work, []
         os.makedirs(work, exist_ok=True)
-        # In memory where there is enough: every RUN makes and removes a container.
+        # In memory if there is enough: every RUN creates and removes a container.
         self.memory = None
         if os.path.isdir("/dev/shm") and shutil.disk_usage("/dev/shm").free > 2 << 30:
             self.memory = tempfile.mkdtemp(prefix="stackbuild-", dir="/dev/shm")
@@ -212,7 +212,7 @@ class Buildah:
         at = self.memory or work
         self.store = ["--root", f"{at}/root", "--runroot", f"{at}/run"]
         self.version = subprocess.run([self.cli, "--version"], capture_output=True, text=True).stdout.split()[2]
-        # chroot needs no runtime, but starts itself again without LD_LIBRARY_PATH: not with unpacked libraries.
+        # chroot needs no runtime, but starts itself again without LD_LIBRARY_PATH, so unpacked libraries do not work.
         self.isolation = ["--isolation", "chroot"]
         if os.environ.get("LD_LIBRARY_PATH") and shutil.which("runc"):
             self.isolation = ["--isolation", "oci", "--runtime", shutil.which("runc")]
@@ -239,7 +239,7 @@ class Buildah:
             f.write(text)
         cmd = [self.cli, *self.store, "bud", *self.isolation, "--network", "host", "--pull-never", *self.policy, "-f", path]
         cmd += secret_options(self.work, secrets) + (["--target", target] if target else [])
-        # By a file: chroot isolation may lose the output of a command that ends at once.
+        # Through a file, because chroot isolation may lose the output of a command that ends at once.
         record = os.path.join(self.work, "record-log")
         os.makedirs(record, exist_ok=True)
         log = os.path.join(record, "log")

@@ -86,7 +86,7 @@ void *PyInit_%(name)s(void) { marker(); return PyModule_Create2(&d, 1013); }
 
 
 def fatbin(*entries):
-    """(kind, arch, flags) each: 1 PTX, 2 SASS; bytes of one .nv_fatbin section."""
+    """Returns the bytes of a .nv_fatbin section; entries are (kind, arch, flags), kind 1 PTX, 2 SASS."""
     body = b""
     for kind, arch, flags in entries:
         body += struct.pack("<HHIQIIHHIIIQQQ", kind, 0x101, 64, 8, 0, 0, 8, 1, arch, 0, 0, flags, 0, 0)[:64] + b"\x7fELF\2\1\1\0"
@@ -136,7 +136,7 @@ class Environment:
 
     def shared(self, name, code, *options):
         os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
-        # A new file: another environment may share the old one by a hard link.
+        # Creates a new file, because another environment may share the old one by a hard link.
         if os.path.exists(self.path(name)):
             os.unlink(self.path(name))
         subprocess.run(["gcc", "-shared", "-fPIC", "-O0", "-x", "c", "-", "-o", self.path(name), *options],
@@ -166,7 +166,7 @@ class Environment:
 
     def nvcc(self, code=SM90, text="", rc=0, prints='{"devices": [{"index": 0, "name": "Stand-in", "checks": []}], "ok": true}',
              status=0):
-        """A compiler that always makes the same program, with that code in it."""
+        """Writes a compiler that always makes the same program, which contains that code."""
         program = os.path.join(self.root, "smoke-program")
         source = 'int puts(const char *); int main(void) { puts("%s"); return %d; } %s' % (
             prints.replace('"', '\\"'), status, section(code))
@@ -179,7 +179,7 @@ class Environment:
         os.chmod(nvcc, 0o755)
 
     def driver(self, init=0, devices=1):
-        """A folder for LD_LIBRARY_PATH with a driver and NVML that say these things."""
+        """Makes a directory for LD_LIBRARY_PATH with a driver and an NVML that report these values."""
         folder = os.path.join(self.root, "driver")
         os.makedirs(folder, exist_ok=True)
         codes = {

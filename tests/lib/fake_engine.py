@@ -26,16 +26,16 @@ import dockerfile  # noqa: E402
 
 BEHAVIOUR = {
     "docker": "bare",  # or buildx
-    "fail": None,  # stage whose last RUN fails
+    "fail": None,  # the stage whose last RUN fails
     "fail_text": ["tiny_c.cu:7: error: no such thing"],
     "fail_status": 1,
-    "refuse": None,  # lines that it fails with before any step
-    "chatter": 0,  # lines that it prints before those
-    "hang": None,  # target (or "image") that it never ends with
-    "container": False,  # then it waits for a process in another root directory, and cleans up after it
+    "refuse": None,  # lines of a failure before any step
+    "chatter": 0,  # lines printed before those
+    "hang": None,  # target (or "image") that never ends
+    "container": False,  # then waits for a process in another root directory, and cleans up after it
     "no_inputs": False,
     "push_fails": False,
-    "peak": 0,  # MiB that compile.py tells
+    "peak": 0,  # MiB that compile.py reports
     "base_digest": None,
 }
 IMAGE = "sha256:" + "ab" * 32
@@ -60,7 +60,7 @@ class FakeEngine:
             json.dump({**self.now, "wheels": self.wheels, "inputs": self.inputs}, f)
 
     def reset(self):
-        """As it was at first; layers stay, what was recorded goes."""
+        """Restores the initial behaviour; layers stay, and records are removed."""
         self.now = dict(BEHAVIOUR)
         self.forget()
         self.set()
@@ -108,7 +108,7 @@ class Client:
         return (self.all(option) or [None])[0]
 
     def opt(self, key):
-        """Of buildctl: --opt KEY=VALUE."""
+        """Returns the value of buildctl's --opt KEY=VALUE."""
         return next((v.split("=", 1)[1] for v in self.all("--opt") if v.startswith(key + "=")), None)
 
     def main(self):
@@ -153,7 +153,7 @@ class Client:
         return 0
 
     def run(self):
-        """Runs the script on this host, with the volume's own path and the programs beside the client."""
+        """Runs the script on this host, with the volume's own path and with the programs next to the client."""
         self.note("run")
         for line in self.now["refuse"] or []:
             self.say(line)
@@ -252,7 +252,7 @@ class Client:
         return self.stage(target or order[-1])
 
     def stage(self, name):
-        """Walks it and what it stands on; not 0: it failed."""
+        """Runs a stage and the stages that it needs; returns another number than 0 if it fails."""
         if name in self.keys:
             return 0
         mine, base = self.stages[name], self.stages[name][0].rest.split()[0]
@@ -322,7 +322,7 @@ class Client:
 
 
 def dest_of(output):
-    """Of type=local,dest=DIR as a line of CSV, which BuildKit's clients read it as."""
+    """Returns DIR of type=local,dest=DIR, which BuildKit's clients read as a line of CSV."""
     return dict(field.split("=", 1) for field in next(csv.reader([output])))["dest"]
 
 

@@ -15,7 +15,7 @@ def names():
 
 
 def load(name):
-    """A case and its index: {package: {version: {"dependencies": [...]}}}, as solve_cli reads them."""
+    """Returns a case and its index: {package: {version: {"dependencies": [...]}}}, in the form that solve_cli reads."""
     with open(os.path.join(CASES, name), encoding="utf-8") as f:
         case = json.load(f)
     return case, {p: {v: {"dependencies": needs} for versions, needs in groups for v in versions}
@@ -34,5 +34,5 @@ def solve(case, index):
 
 
 def counts(r, extras):
-    """A requirement with a marker counts for extras only, as in resolvelib's own provider."""
+    """Returns whether a requirement counts: one with a marker only for extras, as in resolvelib's own provider."""
     return r.marker is None or any(r.marker.evaluate({"python_version": SERIES, "extra": e}) for e in extras)

@@ -23,7 +23,7 @@ PLATFORM = "linux/arm64" if os.uname().machine == "aarch64" else "linux/amd64"
 
 
 class Place:
-    """A directory with a recipe, its index, and a cache of uv's that no other run has."""
+    """A directory with a recipe, its index, and a separate cache for uv."""
 
     def __init__(self, folder, index):
         self.folder, self.index = folder, index
@@ -38,11 +38,11 @@ class Place:
             f.write("stack: demo\n" + text)
 
     def run(self, *args, verb="lock", **how):
-        """The lock of the recipe, or its check; the index behaves as `how` says."""
+        """Locks the recipe, or checks the lock; the index behaves as `how` describes."""
         return self.command(verb, "r.yaml", *args, **how)
 
     def command(self, *args, how="json+metadata", limit=None, before=(), **env):
-        """A command of stackbuild, after the words of `before`; limit: bytes of a file."""
+        """Returns a command of stackbuild after the words of `before`; limit: maximum bytes of a file."""
         all_env = {"UV_DEFAULT_INDEX": self.index.url(how)} | self.env | {k: v for k, v in env.items() if v is not None}
         for k, v in env.items():
             if v is None:
@@ -70,7 +70,7 @@ class Place:
 
 
 def wheels(folder, *all):
-    """Pure wheels: (name, version, requirements...)."""
+    """Writes pure wheels: (name, version, requirements...)."""
     os.makedirs(folder, exist_ok=True)
     for name, version, *needs in all:
         standin.wheel(os.path.join(folder, f"{name.replace('-', '_')}-{version}-py3-none-any.whl"), name, version, "py3-none-any",
@@ -92,7 +92,7 @@ def blob(host, data):
 
 
 def python_layer():
-    """A layer with this Debian's Python, its venv and a shell; None and why there is none."""
+    """Returns a layer with this Debian's Python, its venv and a shell, and None; or None and the reason why there is none."""
     python, wheels_at = "/usr/bin/python3.11", "/usr/share/python-wheels"
     if not os.path.exists(python) or not os.path.isdir(wheels_at):
         return None, "this machine is no Debian 12 with python3-venv"
@@ -116,7 +116,7 @@ def python_layer():
 
 
 def manifest(host, tag, salt, layers=(), config=b"{}"):
-    """Has the registry serve the index of an image for one platform; its digest and that of the image."""
+    """Makes the registry serve the index of an image for one platform; returns its digest and that of the image."""
     def put(kind, value):
         data = json.dumps(value).encode()
         digest = "sha256:" + hashlib.sha256(data).hexdigest()

@@ -2,11 +2,11 @@
 
 import shutil
 
-DATA_MAX = 64 << 20  # bytes of private writable memory, stacks of threads among them
+DATA_MAX = 64 << 20  # bytes of private writable memory, including the stacks of threads
 
 
 def bounded(program):
-    """The words that run a program below the ceiling; a sanitizer needs more, and gets it."""
+    """Returns a command that runs a program with limited memory; with a sanitizer, the limit is higher."""
     with open(program, "rb") as f:
         if b"__asan_init" in f.read() or not shutil.which("prlimit"):
             return [program]

@@ -25,11 +25,11 @@ INDEX = "application/vnd.oci.image.index.v1+json"
 
 
 class Missing(Exception):
-    """docker-registry is not there; str() says why."""
+    """docker-registry is not available; str() returns the reason."""
 
 
 def search_path():
-    """PATH and libraries with what `make engines` has unpacked."""
+    """Returns PATH and library path with the files that `make engines` has unpacked."""
     env = dict(os.environ)
     build = os.path.abspath(os.environ.get("BUILD", os.path.join(ROOT, "build")))
     text = subprocess.run([os.path.join(ROOT, "ci", "engines"), os.path.join(build, "engines"), "env"], capture_output=True,

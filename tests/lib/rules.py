@@ -52,7 +52,7 @@ def one_line(text):
 
 
 def cases():
-    """What each golden case prints, on one line, by its name."""
+    """Returns the output of each golden case on one line, by the name of the case."""
     found = {}
     for area in sorted(os.listdir(path("tests"))):
         if area == "stacks" or not os.path.isdir(path("tests", area)):
@@ -65,7 +65,7 @@ def cases():
 
 
 class Rule:
-    """A rule of the knowledge. test, near: names of golden cases, or None."""
+    """A rule of the knowledge base. test, near: names of golden cases, or None."""
 
     def __init__(self, file, name, fields, sources):
         self.file, self.id = file, name
@@ -80,14 +80,14 @@ class Rule:
         self.test = self.near = None
 
     def shown(self, text):
-        """Whether the sentence, with some values for its variables, is in a text on one line."""
+        """Returns whether a text on one line has the sentence, with any values for its variables."""
         parts = re.split(r"\{[^}]*\}", self.sentence)
-        if max(parts, key=len) not in text:  # far quicker than the search
+        if max(parts, key=len) not in text:  # much faster than the search
             return False
         return re.search(".+?".join(re.escape(p) for p in parts), text) is not None
 
     def find_tests(self, printed):
-        """The first case that shows the sentence and has a -near case that does not; its own name goes first."""
+        """Returns the first case that has the sentence and has a -near case without it; the case of the rule's own name takes precedence."""
         hits = [n for n in printed if self.shown(printed[n])]
         hits.sort(key=lambda n: (n != f"fit/{self.id}", n))
         good = [n for n in hits if f"{n}-near" in printed and not self.shown(printed[f"{n}-near"])]
@@ -98,7 +98,7 @@ class Rule:
 
 
 def rules():
-    """The rules of the knowledge, in the order of the files, with their tests."""
+    """Returns the rules of the knowledge base in the order of the files, with their tests."""
     printed, found = cases(), []
     files = ["knowledge/rules.yaml"] + sorted(f"knowledge/extensions/{n}" for n in os.listdir(path("knowledge", "extensions")))
     for file in files:
@@ -110,7 +110,7 @@ def rules():
 
 
 def codes(known):
-    """The codes by which the rows of rows.def and the rules of the knowledge report each collected rule."""
+    """Returns the codes by which rows.def and the rules of the knowledge base report each collected rule."""
     ids = {name: code for file in sorted(os.listdir(path("src/base/codes")))
            for name, code in re.findall(r'(?m)^CODE\((\w+), "(SB\d+)"', read("src/base/codes", file))}  # fmt: skip
     told_by = {}
@@ -125,7 +125,7 @@ def codes(known):
 
 
 def collected(known):
-    """The rows of collected.tsv, with their tests; a fact with its codes and the rules that report it."""
+    """Returns the rows of collected.tsv with their tests, the codes, and the rules that report them."""
     lines = [x for x in read("tests/rules/collected.tsv").splitlines() if not x.startswith("#")]
     names, told_by = lines[0].split("\t"), codes(known)
     for line in lines[1:]:
@@ -142,7 +142,7 @@ def cell(text):
 
 
 def document(known):
-    """The text of docs/rules.md."""
+    """Returns the text of docs/rules.md."""
     out = [HEAD.format(count=len(known))]
     for r in known:
         when = ", ".join(f"{k}: {v}" for k, v in r.when.items())

@@ -141,7 +141,7 @@ class Lexer:
                     flush()
                     parts.append(e)
             elif c in "*?[~{":
-                # What a shell would expand (bash: braces too) differs from the same in quotes.
+                # Characters that a shell expands outside quotes (bash: also braces).
                 flush()
                 parts.append(("*", c))
                 self.i += 1
@@ -234,7 +234,7 @@ def plain(token):
 
 
 def commands(text):
-    """Lists of words, one a simple command: for texts whose words have no expansions that matter."""
+    """Returns lists of words, one for each simple command: for texts whose words have no relevant expansions."""
     out, now = [], []
     for t in tokens(text):
         if t[0] == "op" and t[1] in (";", "&&", "||", "|", "&", "\n", "(", ")", ";;"):

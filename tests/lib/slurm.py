@@ -34,7 +34,7 @@ PartitionName=test Nodes={host} Default=YES MaxTime=INFINITE State=UP
 
 
 def missing():
-    """Why Slurm cannot run here; None: it can."""
+    """Returns why Slurm cannot run here; None: it can."""
     if os.geteuid() != 0:
         return "slurmd runs jobs as root"
     tools = [t for t in ("slurmctld", "slurmd", "sbatch", "squeue", "scancel") if not shutil.which(t, path=PATH)]
@@ -75,7 +75,7 @@ class Slurm:
         return False
 
     def jobs(self):
-        """Those that wait or run: lines of id, name, state and reason."""
+        """Returns the waiting and running jobs: lines of id, name, state and reason."""
         return self.run("squeue", "-h", "-r", "-o", "%i %j %T %r").stdout.splitlines()
 
     def wait(self, seconds):

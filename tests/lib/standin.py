@@ -52,7 +52,7 @@ PyMODINIT_FUNC PyInit_tiny_c(void) { return PyModule_Create(&module); }
 
 
 def wheel(path, name, version, tag, files, requires=()):
-    """A wheel with a right RECORD; files: path -> bytes."""
+    """Writes a wheel with a correct RECORD; files: path -> bytes."""
     info = f"{name.replace('-', '_')}-{version}.dist-info"
     files = dict(files)
     needs = "".join(f"Requires-Dist: {r}\n" for r in requires)
@@ -69,13 +69,13 @@ def wheel(path, name, version, tag, files, requires=()):
 
 
 def seal(lock):
-    """The text of a lock that a test edited, with the digest of its content renewed (docs/lock.md)."""
+    """Returns the text of a lock that a test edited, with a new digest of its content (docs/lock.md)."""
     rest = "".join(x for x in lock.splitlines(keepends=True) if not x.startswith("content = "))
     return re.sub("(?m)^content = .*", f'content = "sha256:{hashlib.sha256(rest.encode()).hexdigest()}"', lock)
 
 
 def torch_wheel(folder, version=VERSION, local=""):
-    """The stand-in's wheel in `folder`; the path."""
+    """Writes the stand-in's wheel to `folder`; returns the path."""
     library, source = os.path.join(folder, "libc10.so"), os.path.join(folder, "c10.c")
     with open(source, "w", encoding="utf-8") as f:
         f.write(LIBC10)
@@ -95,7 +95,7 @@ def torch_wheel(folder, version=VERSION, local=""):
 
 
 class Index(http.server.BaseHTTPRequestHandler):
-    """PEP 503 over one folder of wheels."""
+    """An index of PEP 503 for one directory of wheels."""
 
     def do_GET(self):
         parts = [p for p in self.path.split("/") if p]
@@ -126,7 +126,7 @@ class Index(http.server.BaseHTTPRequestHandler):
 
 
 def repository(folder, files, tag):
-    """A bare repository FOLDER/NAME.git of these files, tagged; the commit."""
+    """Makes a bare repository FOLDER/NAME.git of these files, with a tag; returns the commit."""
     work = folder + ".work"
     os.makedirs(work)
     for name, text in files.items():
@@ -144,7 +144,7 @@ def repository(folder, files, tag):
 
 @contextlib.contextmanager
 def world(folder, host="127.0.0.1"):
-    """The text of a recipe for the stand-in and tiny-c, while both are served."""
+    """Yields the text of a recipe for the stand-in and tiny-c, and serves both meanwhile."""
     wheels, repos = os.path.join(folder, "index"), os.path.join(folder, "git")
     os.makedirs(wheels)
     os.makedirs(repos)

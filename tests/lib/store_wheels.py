@@ -16,7 +16,7 @@ OLD_ABI = "_ZN3c105ErrorC2ENS_14SourceLocationESs"
 
 
 def fatbin(archs, code=b"\x7fELF-not-really" * 8):
-    """The bytes of one container: "sm_90" or "compute_90" each; a suffix a or f is a flag."""
+    """Returns the bytes of one container: "sm_90" or "compute_90" for each entry; a suffix a or f is a flag."""
     entries = b""
     for arch in archs:
         kind, _, number = arch.partition("_")
@@ -30,7 +30,7 @@ def fatbin(archs, code=b"\x7fELF-not-really" * 8):
 
 
 def shared_object(archs=(), undefined=(), machine=None, needed=()):
-    """A shared object that gcc links; `undefined` are symbols that it leaves to others, `needed` the libraries that it needs."""
+    """Links a shared object with gcc; `undefined`: its undefined symbols, `needed`: the libraries that it needs."""
     lines = ["int answer(void) { return 42; }"]
     for i, symbol in enumerate(undefined):
         lines.append(f'extern void u{i}(void) __asm__("{symbol}"); void call{i}(void) {{ u{i}(); }}')
@@ -51,7 +51,7 @@ def shared_object(archs=(), undefined=(), machine=None, needed=()):
         subprocess.run(["gcc", "-shared", "-fPIC", "-o", path("x.so"), path("x.c"), path("y.s"), *libraries], check=True)
         with open(path("x.so"), "rb") as f:
             data = bytearray(f.read())
-    if machine is not None:  # e_machine: says that it is for another
+    if machine is not None:  # e_machine of another machine
         struct.pack_into("<H", data, 18, machine)
     return bytes(data)
 
@@ -66,7 +66,7 @@ def record_of(files, info):
 
 
 def wheel(folder, name="tiny-ext", version="1.0", tag="cp311-cp311-linux_x86_64", files=None, stored=False):
-    """Writes a wheel into the folder; its path."""
+    """Writes a wheel to the directory; returns its path."""
     stem = f"{name.replace('-', '_')}-{version}"
     info = f"{stem}.dist-info"
     files = dict(files or {})
@@ -86,7 +86,7 @@ def wheel(folder, name="tiny-ext", version="1.0", tag="cp311-cp311-linux_x86_64"
 
 
 def inputs(name="tiny-ext", version="1.0", archs=("9.0",), argv=("pip", "wheel", "."), **more):
-    """Inputs of a key in their shape, docs/store.md; what is named in `more` is replaced."""
+    """Returns the inputs of a key in the form of docs/store.md; `more` replaces values."""
     digest = lambda c: "sha256:" + c * 64
     all_ = {
         "schema": 1, "name": name, "version": version,

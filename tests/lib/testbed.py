@@ -15,13 +15,13 @@ def run(*args, env):
 
 @contextlib.contextmanager
 def up(state, keep=False):
-    """The environment with DOCKER, DOCKER_HOST and the TESTBED_ variables; registry.Missing where it cannot run here.
+    """Yields the environment with DOCKER, DOCKER_HOST and the TESTBED_ variables; raises registry.Missing if it cannot run here.
 
     The testbed of a TESTBED_STATE in the environment is used and left as it is; else that of `state` ends with the block."""
     env = registry.search_path()
     own = "TESTBED_STATE" not in env
     if own:
-        env.update(TESTBED_STATE=state, CUDA_HOME="/none")  # no toolkit is packed up for it
+        env.update(TESTBED_STATE=state, CUDA_HOME="/none")  # it needs no toolkit
     p = run("up", env=env)
     if p.returncode == 77:
         raise registry.Missing(p.stdout.strip().split("skipped: ")[-1])

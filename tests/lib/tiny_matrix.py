@@ -9,14 +9,14 @@ BAD = 'raise SystemExit("%s.c:3: error: no such thing")\n'
 
 
 def sources(name, good=True):
-    """setup.py and the C file of one extension; not good: it does not compile."""
+    """Returns setup.py and the C file of one extension; good=False: it does not compile."""
     module = name.replace("-", "_")
     setup = standin.SETUP.replace("tiny-c", name).replace("tiny_c", module).replace(', extra_link_args=["-Wl,-rpath," + lib]', "")
     return {"setup.py": setup if good else BAD % module, module + ".c": standin.TINY_C.replace("tiny_c", module)}
 
 
 def recipe(text, variants):
-    """The recipe of 3 x variants cells, from the one of standin.world(); its repositories are made."""
+    """Returns the recipe of 3 x variants cells, made from that of standin.world(), and makes its repositories."""
     head, at = text.split("extensions:")[0], text.split('git: "')[1].split("/tiny-c.git")[0]
     lists = ", ".join(f'[{{name: {n}, git: "{at}/{n}.git", ref: v1.0}}]' for n in NAMES)
     return (head.replace("stack: tiny", "stack: many") + f'extensions: [{{name: tiny-a, git: "{at}/tiny-a.git", ref: v1.0}}]\n'

@@ -46,7 +46,7 @@ class Lab:
         self.base = environment.Environment(os.path.join(folder, "base"))
 
     def new(self):
-        """A copy of the environment that is as planned."""
+        """Makes a copy of the environment without faults."""
         self.n += 1
         e = environment.Environment.__new__(environment.Environment)
         e.root = os.path.join(self.folder, "e%d" % self.n)

@@ -30,7 +30,7 @@ def files_of(extra=None, metadata=METADATA, wheel=WHEEL):
 
 
 def pack(files, record=None, kind="sha256", edit=None, method=zipfile.ZIP_DEFLATED, streamed=False, zip64=False):
-    """The bytes of a wheel; edit(info) may change an entry's ZipInfo."""
+    """Returns the bytes of a wheel; edit(info) may change an entry's ZipInfo."""
     out = io.BytesIO()
     if streamed:
         out = Unseekable(out)
@@ -47,7 +47,7 @@ def pack(files, record=None, kind="sha256", edit=None, method=zipfile.ZIP_DEFLAT
 
 
 class Unseekable(io.RawIOBase):
-    """Makes zipfile write descriptors behind the files."""
+    """Makes zipfile write the descriptors after the files."""
 
     def __init__(self, inner):
         self.inner = inner
@@ -60,7 +60,7 @@ class Unseekable(io.RawIOBase):
 
 
 def central(data):
-    """Where each header of the central directory stands, and where its local header does."""
+    """Returns the offset of each header of the central directory, and of its local header."""
     end = len(data) - 22
     at, count = struct.unpack_from("<I", data, end + 16)[0], struct.unpack_from("<H", data, end + 10)[0]
     rows = []
@@ -79,7 +79,7 @@ def patched(data, *edits):
 
 
 def local_edit(data, name, offset, new):
-    """The wheel with bytes changed in the local header of an entry alone."""
+    """Returns the wheel with bytes changed only in the local header of an entry."""
     at = next(local for _, local, n in central(data) if n == name)
     return patched(data, (at + offset, new))
 
@@ -100,7 +100,7 @@ def without_row(name):
 
 
 def twice(name, first, second):
-    """Two entries of one name: the RECORD tells of the second."""
+    """Makes two entries of one name: RECORD describes the second one."""
     out = io.BytesIO()
     files = files_of({name: second})
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as z:
@@ -115,21 +115,21 @@ def twice(name, first, second):
 
 
 def hidden(data, between):
-    """Bytes between the last file and the central directory, which moves."""
+    """Inserts bytes between the last file and the central directory."""
     at = struct.unpack_from("<I", data, len(data) - 6)[0]
     out = data[:at] + between + data[at:]
     return patched(out, (len(out) - 6, struct.pack("<I", at + len(between))))
 
 
 def local_file(name, body):
-    """A local header and its file, which no directory names."""
+    """Inserts a local header and its file, which the central directory does not list."""
     import zlib
     return struct.pack("<IHHHHHIIIHH", 0x04034B50, 20, 0, 0, 0, 0x5021, zlib.crc32(body), len(body), len(body),
                        len(name), 0) + name.encode() + body
 
 
 def with_folders():
-    """Folders have entries of their own, as `zip -r` writes them; RECORD has none."""
+    """Adds entries for directories, as `zip -r` writes them; RECORD does not list them."""
     files = files_of()
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as z:
@@ -173,7 +173,7 @@ def set_mode(mode, name):
 
 
 def broken():
-    """What is wrong, file name, bytes, what the diagnostic says."""
+    """Yields broken wheels: the fault, the file name, the bytes, the text of the diagnostic."""
     base = pack(files_of())
     streamed = pack(files_of(), streamed=True)
     meta, init, record = f"{INFO}/METADATA", "x/__init__.py", f"{INFO}/RECORD"

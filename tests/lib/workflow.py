@@ -15,11 +15,11 @@ WORD = re.compile(r"\s*('(?:[^']|'')*'|&&|\|\||[=!]=|[()]|[\w.-]+)")
 
 
 class Failed(Exception):
-    """A job failed; the text is its log."""
+    """A failed job; the text is its log."""
 
 
 def evaluate(text, contexts):
-    """The value of an expression.  A context that is not there is an error, a name in one that is there may be missing."""
+    """Returns the value of an expression. An unknown context is an error; a name in a known context may be missing."""
     words = WORD.findall(text)
     if WORD.sub("", text).strip():
         raise ValueError(f"not an expression: {text}")
@@ -68,7 +68,7 @@ def evaluate(text, contexts):
 
 
 def expand(text, contexts):
-    """A text with its expressions filled in."""
+    """Returns a text with the values of its expressions."""
     say = lambda v: {None: "", True: "true", False: "false"}.get(v, v)
     return re.sub(r"\$\{\{(.*?)\}\}", lambda m: say(evaluate(m[1], contexts)), str(text))
 
@@ -93,7 +93,7 @@ class Workflow:
 
     def run_job(self, name, job, contexts):
         machine, log, good = self.machine(name), "", True
-        # The file's own env may use github, vars and secrets alone.
+        # The file's own env may use only github, vars and secrets.
         env = {k: expand(v, self.contexts) for k, v in self.file.get("env", {}).items()}
         env.update({k: expand(v, contexts) for k, v in job.get("env", {}).items()})
         expand(job["runs-on"], contexts)

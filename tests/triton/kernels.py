@@ -18,7 +18,7 @@ for part in ("references", "numbers"):
 compared, row_of, random_inputs, LIMITS, selective_scan = (
     probe[n] for n in ("compared", "row_of", "random_inputs", "LIMITS", "ref_selective_scan"))  # fmt: skip
 DTYPES = [torch.float32, torch.float16, torch.bfloat16]
-# Triton's interpreter (3.6.0, create_dot) multiplies the bits of bfloat16 as integers: no kernel with tl.dot is right there.
+# Triton's interpreter (3.6.0, create_dot) multiplies the bits of bfloat16 as integers: kernels with tl.dot give wrong numbers there.
 DOT_DTYPES = DTYPES[:2]
 
 
@@ -42,7 +42,7 @@ def ssd_inputs(batch=2, length=LENGTH):
 
 
 def ssd_reference(t, gate=True):
-    """The same as a selective scan of each group: a head's channels share A and dt."""
+    """Returns the same as a selective scan of each group: a head's channels share A and dt."""
     out = []
     for g in range(GROUPS):
         heads = slice(g * HEADS // GROUPS, (g + 1) * HEADS // GROUPS)
@@ -75,7 +75,7 @@ def ssd():
 
 
 def ssd_deterministic():
-    """Sums in workspaces in place of atomics; one number of D a head."""
+    """Sums in workspaces instead of atomics; one number of D for each head."""
     from mamba_ssm.utils.determinism import set_deterministic_mode
 
     set_deterministic_mode(True)
@@ -94,7 +94,7 @@ def ssd_without_gate():
 
 
 def ssd_sequences():
-    """Several sequences in one row (seq_idx): each is a scan of its own."""
+    """Several sequences in one row (seq_idx): each is a separate scan."""
     lengths = (17, 40, 23)
     index = torch.cat([torch.full((n,), i, dtype=torch.int32) for i, n in enumerate(lengths)])[None]
     long = ("x", "dt", "B", "C", "z")
@@ -111,7 +111,7 @@ def ssd_sequences():
 
 
 def states_of(t, steps):
-    """The state after the last of `steps`: an output with one entry of C at a time, and neither D nor z."""
+    """Returns the state after the last of `steps`: an output with one entry of C at a time, without D and z."""
     cut = {k: v[:, steps] if k in ("x", "dt", "B") else v for k, v in t.items()}
     cut["D"] = torch.zeros_like(t["D"])
     found = []
@@ -136,12 +136,12 @@ def ssd_states():
 
 
 def ssd_slow_decay():
-    """A state that lives longer than a chunk, and its gradient: the others hardly show what one chunk passes to the next."""
+    """A state that lives longer than a chunk, and its gradient: other cases hardly depend on the state between chunks."""
     inputs = ssd_inputs(batch=1)
     inputs["dt_bias"] = inputs["dt_bias"] - 3
 
     def both(out, state):
-        return torch.cat([out.flatten(), 20 * state.flatten()])  # a weight: its gradient must show among the others
+        return torch.cat([out.flatten(), 20 * state.flatten()])  # a weight, so that its gradient is visible among the others
 
     yield compared(inputs, lambda t: both(*chunk_scan(t, False, return_final_states=True)),
                    lambda t: both(ssd_reference(t, False), states_of(t, slice(0, LENGTH))), torch.float32,
@@ -149,7 +149,7 @@ def ssd_slow_decay():
 
 
 def ssd_initial_states():
-    """Starting from a state is going on with a longer sequence."""
+    """A start from a state equals the continuation of a longer sequence."""
     t = ssd_inputs()
     half = {k: v[:, :48] if k in ("x", "dt", "B", "C", "z") else v for k, v in t.items()}
     rest = {k: v[:, 48:] if k in ("x", "dt", "B", "C", "z") else v for k, v in t.items()}
@@ -191,7 +191,7 @@ def layer_norm():
     from mamba_ssm.ops.triton.layer_norm import layer_norm_fn
 
     inputs = random_inputs({"x": (6, 72), "weight": (72,), "bias": (72,), "residual": (6, 72), "weight1": (72,), "bias1": (72,)})
-    inputs["x"] = inputs["x"] + 2  # a mean of zero would hide a wrong mean
+    inputs["x"] = inputs["x"] + 2  # with a mean of zero, a wrong mean would not show
     for dtype in DTYPES:
         for rms in (False, True):
             yield compared(inputs, lambda t: layer_norm_fn(t["x"], t["weight"], t["bias"], t["residual"], eps=1e-5, is_rms_norm=rms),

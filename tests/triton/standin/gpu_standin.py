@@ -15,11 +15,11 @@ memory = {"now": 0, "peak": 0}
 OPERATIONS = ("add", "mul", "matmul", "sum", "tanh", "einsum", "copy_")
 
 
-changed, reached = None, set()  # of tests/triton/run: the change of a kernel that is made, and those that were reached
+changed, reached = None, set()  # of tests/triton/run: the selected change of a kernel, and the reached ones
 
 
 def change(n, neutral):
-    """A factor (neutral is 1) that is then a hundredth too large, or a term (neutral is 0) that is then 1."""
+    """Returns a factor (neutral: 1) that is a hundredth too large for the selected change, or a term (neutral: 0) that is then 1."""
     reached.add(n)
     return neutral + (0.01 if neutral else 1) if n == changed else neutral
 
@@ -108,7 +108,7 @@ def into_torch(torch):
         return took(torch, copy)
 
     def wrong(func, out):
-        """What a GPU with the fault gives in place of a right result."""
+        """Returns the result of a GPU with the fault instead of the correct one."""
         if not isinstance(out, torch.Tensor) or out.dtype == torch.float64:
             return out
         name = func.__name__

@@ -5,7 +5,7 @@ from gpu_standin import fault, launch
 
 
 def scan(u, delta, A, B, C, D, z, delta_bias, softplus):
-    """The output before and after the gate, and the last state; B, C: [B, 1, N, L]."""
+    """Returns the output before and after the gate, and the last state; B, C: [B, 1, N, L]."""
     if delta_bias is not None:
         delta = delta + delta_bias[:, None]
     if softplus and not fault("scan-softplus-lost"):
