@@ -1,4 +1,4 @@
-"""Judging before the build: `check` as a cold process, beside a resolver and a table."""
+"""Compares `check` as a cold process with a resolver and a table."""
 
 import os
 import shutil

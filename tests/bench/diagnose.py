@@ -1,4 +1,4 @@
-"""diagnose on a log of 1 GB, beside grep -F -f with the literal texts of its signatures."""
+"""Compares diagnose on a log of 1 GB with grep -F -f and the literal texts of its signatures."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""inspect beside readelf and nm: the same facts of a large shared object, and of many small ones."""
+"""Compares inspect with readelf and nm: the same facts of a large shared object, and of many small ones."""
 
 import glob
 import os

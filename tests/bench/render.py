@@ -1,4 +1,4 @@
-"""Rendering against HPCCM, the fastest peer that renders offline; growth, start-up, memory."""
+"""Compares rendering with HPCCM, the fastest peer that renders offline; growth, start-up, memory."""
 
 import os
 import shutil

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The solver: typical and worst universes, and resolvelib's frozen cases beside resolvelib itself."""
+"""The solver on typical and worst universes, and on resolvelib's frozen cases next to resolvelib itself."""
 import json
 import os
 import statistics

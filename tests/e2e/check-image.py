@@ -1,4 +1,4 @@
-"""Run inside an image: the extension was compiled against this torch, for this GPU and no other."""
+"""Runs inside an image: the extension was compiled against this torch, and only for this GPU."""
 
 import struct
 import sys

@@ -1,4 +1,4 @@
-"""Run by the venv that the script target made: what was asked for is there and works."""
+"""Runs in the venv that the script target made: the requested packages are installed and work."""
 
 import einops
 import numpy

@@ -1,9 +1,9 @@
-"""BuildKit's build checks (`docker build --check`), for machines whose docker is older than they are.
+"""BuildKit's build checks (`docker build --check`), for machines whose docker is too old to have them.
 
 in      the text of a Dockerfile
 out     [(line, rule, what)]; empty: clean.  Rules in EXPERIMENTAL are off in docker by default
 source  https://docs.docker.com/reference/build-checks/, the rules of moby/buildkit
-        frontend/dockerfile/linter/ruleset.go, experimental ones included
+        frontend/dockerfile/linter/ruleset.go, including experimental ones
 """
 
 import re

@@ -1,12 +1,12 @@
-"""Fake clients of container engines: they answer from a table, and record how they were called.
+"""Fake clients of container engines: they answer from a table, and record their calls.
 
     c = Clients(folder)
     c.add("docker", [["info", {"out": "{}"}], ["buildx version", {"rc": 1}]])
     ... run something with PATH=c.path ...
     c.calls()       [{"name", "argv", "env"}] in their order
 
-An answer is that of the first row whose words begin the arguments; "if": a variable that must be
-set as well.  What no row answers says that it was not expected, and ends with 99.
+A client gives the answer of the first row whose words begin the arguments; "if": a variable that must
+also be set.  Without such a row, it prints that the call was not expected, and exits with 99.
 """
 import json
 import os

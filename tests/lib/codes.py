@@ -1,4 +1,4 @@
-"""GPU code as `inspect --format json` lists it, told as cuobjdump users do: "sm_80 sm_90a compute_90"."""
+"""GPU code in the JSON of `inspect`, in the words of cuobjdump users: "sm_80 sm_90a compute_90"."""
 
 import re
 

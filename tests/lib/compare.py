@@ -1,13 +1,13 @@
-"""Is one rendered file the harmless twin of another, but for one value?
+"""Compares two rendered files that may differ only in one value: a file and its harmless twin.
 
-Both are read by the rules of their language (dockerfile.py, shell.py, Python's ast, pip's lines)
-into trees: instructions, commands, operators, words.  The trees must be equal after the twin's
-value is replaced by the other in whole words and strings, so a value that became an instruction,
+Both are parsed by the rules of their language (dockerfile.py, shell.py, Python's ast, pip's lines)
+into trees: instructions, commands, operators, words.  The trees must be equal after the other value replaces
+the twin's in whole words and strings, so a value that became an instruction,
 an option's end, an expansion or a second word is a difference.
 
     why = difference("dockerfile", twin text, text, twin value, values)     None: it is the twin
 
-values: what may stand where the twin's value does (verbatim, in its normal form).
+values: the texts that may replace the twin's value (verbatim, in its normal form).
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""A small Debian with Python in a directory, for chroot: made once by debootstrap, from the archive of this machine's apt."""
+"""Makes a small Debian with Python in a directory, for chroot, once: by debootstrap, from the archive of this machine's apt."""
 
 import os
 import shutil

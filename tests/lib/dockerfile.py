@@ -1,13 +1,13 @@
-"""A Dockerfile as BuildKit reads it, for tests.
+"""Parses a Dockerfile like BuildKit, for tests.
 
 in    the text of a Dockerfile
-out   Instruction list (`read`), words and values (`pairs`, `flags`, `expand`), stages with what
-      each RUN would execute and with which environment (`stages`)
-errors  Bad: BuildKit would refuse the text, or engines of different ages would read it
-      differently (a heredoc, a line that ends in two backslashes).  A rendered file must have
-      neither, so both are refused.
+out   Instruction list (`read`), words and values (`pairs`, `flags`, `expand`), stages with the commands and the environment
+      of each RUN (`stages`)
+errors  Bad: BuildKit would reject the text, or engines of different ages would read it
+        differently (a heredoc, a line that ends in two backslashes).  A rendered file must contain
+        neither, so the parser rejects both.
 source  moby/buildkit frontend/dockerfile/parser and shell; docker's Dockerfile reference.
-      tests/suites/buildkit compares what is predicted here with what engines do.
+        tests/suites/buildkit compares the predictions of this parser with the actions of engines.
 """
 
 import json

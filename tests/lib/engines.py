@@ -1,14 +1,14 @@
-"""Container engines as readers of Dockerfiles, without network: what would they execute?
+"""Container engines as readers of Dockerfiles, without network: the commands that they would run.
 
 The base images are replaced by one whose /bin/sh (record.c) prints argv and environment instead
-of running anything, so a whole rendered Dockerfile is parsed, converted and "executed" by the
-real engine in a second.
+of running anything, so the real engine parses, converts and "runs" a whole rendered Dockerfile in
+a second.
 
     e = Docker(dir); e.base("debian:12", files=[...]); r = e.build(text)
 
-    r.refused   the engine's words if it did not accept the text, else None
+    r.refused   the engine's message if it rejected the text, else None
     r.runs      {stage: [(argv, env)...]} in the order of the file; docker names a stage without
-                a name stage-N, buildah tells no stages apart: key None
+                a name stage-N; buildah does not identify stages: key None
 """
 
 import io

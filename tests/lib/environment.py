@@ -1,10 +1,10 @@
-"""An environment to be verified, made by hand in a second: a torch that has just enough, an extension compiled by gcc.
+"""An environment to verify, made in a second without pip: a minimal torch, and an extension compiled by gcc.
 
     e = Environment(folder)          everything as planned, for RECIPE
     e.write("x.py", "text")          a file in site-packages; e.record(...) makes it part of a distribution
     e.shared(path, code, ...)        a shared object; fatbin((1, 2, 90, 0)) is GPU code for it
 
-The GPU code is a header without a program: enough for whoever reads what architectures are there.
+The GPU code is a header without a program, which suffices for readers of architectures.
 """
 import base64
 import hashlib

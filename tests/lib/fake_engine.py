@@ -1,12 +1,12 @@
-"""Container engines that build nothing: they record how they were called, and print what the real ones print.
+"""Container engines that build nothing: they record their calls, and print the output of real ones.
 
-    e = FakeEngine(folder)          its clients lie in e.path: docker (kind: bare or buildx), podman, buildah, buildctl
-    e.wheels["tiny-c"] = PATH       what "compiling" leaves; e.inputs["tiny-c"] = {...} what inputs.py would
+    e = FakeEngine(folder)          its clients are in e.path: docker (kind: bare or buildx), podman, buildah, buildctl
+    e.wheels["tiny-c"] = PATH       the result of "compiling"; e.inputs["tiny-c"] = {...} that of inputs.py
     e.set(fail="ext-tiny-c", ...)   see BEHAVIOUR
     e.builds()                      [{"argv", "env", "context", "secrets", "ran", ...}] in their order
 
-A client reads the Dockerfile that it is given, as far as FROM, RUN, COPY and WORKDIR go, and walks the stages that the
-target stands on.  It keeps "layers": an instruction that was carried out on the same ones, with the same bytes from the
+A client reads the FROM, RUN, COPY and WORKDIR instructions of its Dockerfile, and runs the target with the stages that it
+needs.  It keeps "layers": an instruction that already ran on the same layers, with the same bytes from the
 context, is CACHED the next time, unless --no-cache is given.
 """
 

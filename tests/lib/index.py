@@ -1,9 +1,9 @@
-"""A package index on loopback: it has all features (JSON and HTML pages, .metadata files, ranges, ETags), or misbehaves.
+"""A package index on loopback with all features (JSON and HTML pages, .metadata files, ranges, ETags), or with faults.
 
-    with Index(folder) as i: i.url("json")      "http://127.0.0.1:PORT/json"; i.asked: what was requested
+    with Index(folder) as i: i.url("json")      "http://127.0.0.1:PORT/json"; i.asked: the requests
 
-The first part of a path is how the index behaves, "+" between several words: "json", "html", "html+noranges", a status ("403")
-and the faults.  The wheels are those of `folder`; NAME-VERSION.yanked beside them holds a reason.
+The first part of a path selects the behaviour, with "+" between several words: "json", "html", "html+noranges", a status ("403")
+and the faults.  The wheels are those of `folder`; NAME-VERSION.yanked next to them contains a reason.
 """
 
 import hashlib

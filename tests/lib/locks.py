@@ -1,4 +1,4 @@
-"""Recipes that are locked against an index on loopback, by the uv of the environment."""
+"""Recipes that are locked with an index on loopback, by the uv of the environment."""
 
 import glob
 import hashlib

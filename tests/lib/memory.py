@@ -1,4 +1,4 @@
-"""A ceiling for the memory of a program: no server may make it grow."""
+"""Limits the memory of a program, so that a test detects a server that makes it grow."""
 
 import shutil
 

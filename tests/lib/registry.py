@@ -1,7 +1,7 @@
-"""Registries on loopback: the real docker-registry, and one of our own that has what that lacks: logins, tokens, the
+"""Registries on loopback: the real docker-registry, and one of our own with the features that it lacks: logins, tokens, the
 referrers API of distribution-spec 1.1, and faults.
 
-    with Real() as r: r.host                 "127.0.0.1:PORT"; raises Missing where docker-registry is not there
+    with Real() as r: r.host                 "127.0.0.1:PORT"; raises Missing without docker-registry
     f = Fake(auth="bearer", referrers=True)  f.host; f.blobs, f.manifests, f.tags, f.requests
 """
 
@@ -89,11 +89,12 @@ class Real:
 
 
 class Fake:
-    """auth: None, "basic", "bearer"; users: {name: password}; refresh: {identity token: user}; fault: name -> what to
-    do wrong there ("rot": one byte of every blob, "lie": another digest in the header, "gone": uploads end in 500 once,
-    "short": a manifest that ends early, a status ("429") for every manifest, "token-403": a status of the token server
-    ("token-text": it answers with a page, "token-none": without a token),
-    "realm": the token server is asked for without TLS elsewhere, "disguise": it is at `realm`, "elsewhere": blobs come from another origin, "away": uploads go to one)."""
+    """auth: None, "basic", "bearer"; users: {name: password}; refresh: {identity token: user}; fault: name -> the fault there
+    ("rot": one byte of every blob, "lie": another digest in the header, "gone": uploads end in 500 once,
+    "short": a truncated manifest, a status ("429") for every manifest, "token-403": a status of the token server
+    ("token-text": it answers with a page, "token-none": without a token), "realm": the token server is on another host,
+    without TLS, "disguise": it is at `realm`, "elsewhere": blobs come from another origin, "away": uploads go to one).
+    """
 
     def __init__(self, auth=None, referrers=False, users=None, refresh=None, fault=None, page=1000):
         self.auth, self.referrers, self.fault, self.page = auth, referrers, fault, page

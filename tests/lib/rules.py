@@ -1,4 +1,4 @@
-"""The rules as their files have them, their tests, and docs/rules.md, which is generated from both."""
+"""The rules of the knowledge base with their tests, and docs/rules.md, which is generated from both."""
 
 import os
 import re

@@ -1,13 +1,13 @@
-"""Shell text as tokens, for tests: what are its commands, and what does each word say?
+"""Parses shell text into tokens, for tests: its commands, and the text of each word.
 
-in    text that POSIX sh or bash takes
+in    text that POSIX sh or bash accepts
 out   a list of tokens:
-        ("op", ";")                      an operator or the end of a line
-        ("word", ("text", ...))          a word: texts after quote removal, and between them
-                                         expansions as ("$", raw text) or ("$(", tokens)
-        ("here", text)                   the body of a here-document
+      ("op", ";")                      an operator or the end of a line
+      ("word", ("text", ...))          a word: texts after quote removal, and between them
+                                       expansions as ("$", raw text) or ("$(", tokens)
+      ("here", text)                   the body of a here-document
       `plain(token)` is the text of a word without expansions, else None
-errors  Bad: an unclosed quote, substitution or here-document; what sh and bash read differently
+errors  Bad: an unclosed quote, substitution or here-document; text that sh and bash read differently
 source  POSIX.1-2017, Shell Command Language 2.2, 2.3, 2.6; bash's $'...'
 """
 

@@ -1,4 +1,4 @@
-"""A Slurm of one node: slurmctld and slurmd on this machine, with a configuration of their own and without munge."""
+"""A Slurm of one node: slurmctld and slurmd on this machine, with their own configuration and without munge."""
 
 import os
 import shutil

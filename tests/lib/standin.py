@@ -1,7 +1,7 @@
-"""A stand-in for torch and an extension that is compiled against it: small, and served from loopback.
+"""A small stand-in for torch and for an extension that is compiled against it, served from loopback.
 
-The wheel has what builds and probes look at: torch/version.py, the C++ ABI, a shared library that the extension links
-with.  `world(folder)` makes both, serves them, and gives the recipe that uses them.
+The wheel has the parts that builds and probes use: torch/version.py, the C++ ABI, a shared library that the extension links
+with.  `world(folder)` makes both, serves them, and returns a recipe for them.
 """
 
 import base64

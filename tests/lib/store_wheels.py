@@ -1,7 +1,8 @@
-"""Wheels for tests: small ones with a right RECORD, and shared objects that gcc makes for them.
+"""Wheels for tests: small ones with a correct RECORD, and shared objects that gcc makes for them.
 
-GPU code is written by hand into the section where nvcc puts it (the layout of fatbinary.h), so that what a
-binary says of itself can be chosen without a CUDA toolkit; none of it could run."""
+GPU code is written into the section of nvcc (the layout of fatbinary.h), so that a test can choose the architectures of
+a binary without a CUDA toolkit; none of it can run.
+"""
 import base64
 import hashlib
 import io

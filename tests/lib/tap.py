@@ -1,4 +1,4 @@
-"""TAP for suites: tell() each result, done() at the end."""
+"""TAP for suites: tell() prints each result, done() the plan at the end."""
 
 count = failed = 0
 

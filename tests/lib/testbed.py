@@ -1,4 +1,4 @@
-"""ci/testbed for suites: a docker daemon of its own, and a registry that stands for Docker Hub."""
+"""ci/testbed for suites: a separate docker daemon, and a registry that replaces Docker Hub."""
 
 import contextlib
 import os

@@ -1,5 +1,6 @@
-"""verify in a stand-in environment: lab = Lab(folder); e = lab.new(); s = lab.verify(e, "--require", "import"); s.rc, s.err,
-s.proof, s.checks.  tell() prints TAP."""
+"""Runs verify in a stand-in environment: lab = Lab(folder); e = lab.new(); s = lab.verify(e, "--require", "import"); s.rc, s.err,
+s.proof, s.checks.  tell() prints TAP.
+"""
 
 import json
 import os

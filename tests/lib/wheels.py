@@ -1,4 +1,4 @@
-"""Wheels made in memory, and broken: for tests/suites/inspect."""
+"""Makes valid and broken wheels in memory, for tests/suites/inspect."""
 import base64
 import hashlib
 import io

@@ -1,10 +1,10 @@
-"""Carries out a GitHub workflow as a runner does: jobs in the order of `needs`, each step's `run` by `bash -e`, with the
-environment, expressions and conditions that the file gives.  Actions are the caller's stand-ins.
+"""Runs a GitHub workflow like a runner: jobs in the order of `needs`, each step's `run` by `bash -e`, with the environment,
+expressions and conditions of the file.  The caller replaces the actions.
 
     machine = lambda job: an object with
         box                      a directory; the workspace is box/work
         execute(script, env)     the script's exit status and output, in the workspace
-        action(name, given)      carries out `uses: NAME` with its inputs
+        action(name, given)      runs `uses: NAME` with its inputs
     Workflow(path, contexts, machine).run()    the log; raises Failed with the log
 """
 

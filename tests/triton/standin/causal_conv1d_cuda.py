@@ -1,4 +1,4 @@
-"""In place of causal-conv1d's CUDA code, in plain torch and single precision: what `numbers` compares with its references."""
+"""Replaces causal-conv1d's CUDA code, in plain torch and single precision: `numbers` compares it with its references."""
 
 import torch
 from gpu_standin import fault, launch

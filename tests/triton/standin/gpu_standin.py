@@ -1,8 +1,8 @@
-"""A GPU that is not there, for torch and Triton: its memory is the host's, Triton's interpreter runs its kernels, and torch's
-own code for the processor does the rest.  GPU_FAULT names one fault of tests/triton/faults.tsv that it then has.
+"""A simulated GPU for torch and Triton: its memory is the host's, Triton's interpreter runs its kernels, and torch's
+own code for the processor does the rest.  GPU_FAULT selects one fault of tests/triton/faults.tsv.
 
-It replaces what torch asks the driver (torch.cuda.device, get_device_properties, the profiler), pins one configuration of each
-autotuned kernel, and changes nothing of what is tested: templates/verify, mamba_ssm and causal_conv1d.
+It replaces torch's queries of the driver (torch.cuda.device, get_device_properties, the profiler), pins one configuration of each
+autotuned kernel, and changes nothing in the tested code: templates/verify, mamba_ssm and causal_conv1d.
 """
 
 import os
