@@ -1,9 +1,9 @@
 /*
- * libFuzzer: what a build reads and hides.  The first byte says what follows: "r" a build.json;
- * "i" a .dockerignore; "m" a secret, a NUL, and a text that is shown.
+ * libFuzzer: the files that a build reads, and the secrets that it hides.  The first byte selects the
+ * input: "r" a build.json; "i" a .dockerignore; "m" a secret, a NUL, and a text to mask.
  *
- * What must hold: a record that is accepted is the same when it is written and read again; no
- * pattern reaches what does not are below app/; a masked text holds the secret in no form.
+ * Properties: an accepted record is equal after it is written and read again; no pattern reaches files
+ * outside app/; a masked text contains the secret in no form.
  */
 #include "fuzz.h"
 

@@ -1,10 +1,10 @@
 /*
  * libFuzzer: recipes, from the solver to the files of every target.  Most mutations replace one
- * key of a recipe by values that the knowledge base tells apart; the others change bytes.
- * tests/suites/random draws over the whole schema.
+ * key of a recipe by values that the knowledge base distinguishes; the others change bytes.
+ * tests/suites/random draws from the whole schema.
  *
- * What must hold: there is no stack and no plan without an error; diagnostics are bounded;
- * render() returns files only if it reported no error; the same recipe gives the same verdict.
+ * Properties: with an error, there is no stack and no plan; diagnostics are bounded;
+ * render() returns files only without errors; the same recipe gives the same verdict.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* libFuzzer: a shared object.  Whatever is read is text, and points at nothing of the input. */
+/* libFuzzer: a shared object.  The result contains only text and no pointer into the input. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

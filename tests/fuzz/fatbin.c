@@ -1,4 +1,4 @@
-/* libFuzzer: GPU code.  The entries that are read fit the file together. */
+/* libFuzzer: GPU code.  The entries together are no larger than the file. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

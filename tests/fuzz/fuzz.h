@@ -10,7 +10,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 
-/* What the targets share: how a property is asserted, and inputs that are files. */
+/* Shared by the targets: assertions of properties, and inputs as files. */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,8 +1,8 @@
 /*
- * libFuzzer: the kernel's files, of control groups and of the machine.  The input is a list of
- * files, each of them a name from the table below, a line end, and its text up to a NUL.
+ * libFuzzer: the kernel's files about control groups and the machine.  The input is a list of
+ * files: each is a name from the table below, a line end, and its text up to a NUL.
  *
- * What must hold: there is a processor; limits and free memory are within the total.
+ * Properties: there is a processor; limits and free memory are within the total.
  */
 #include "fuzz.h"
 

@@ -1,7 +1,7 @@
 /*
- * libFuzzer: images.  The first byte says what follows: "t" a tar file (an OCI or docker archive, or a root file
- * system), "l" the index.json of an OCI layout, a NUL, its manifest, a NUL, its layer.  What is
- * read is printed as inert text, and no layer hides more than it holds.
+ * libFuzzer: images.  The first byte selects the input: "t" a tar file (an OCI or docker archive, or a
+ * root file system), "l" the index.json of an OCI layout, a NUL, its manifest, a NUL, its layer.  The
+ * result is printed as inert text, and no layer hides more bytes than it has.
  */
 #include "fuzz.h"
 

@@ -1,9 +1,9 @@
 /*
- * libFuzzer: what a package index says.  The first byte says what the rest is: "j" a page in JSON,
- * "h" one in HTML, each up to a byte 0x1e, then METADATA of its newest release; "z" a wheel of which
+ * libFuzzer: answers of a package index.  The first byte selects the input: "j" a page in JSON,
+ * "h" one in HTML, each up to a byte 0x1e, then METADATA of its newest release; "z" a wheel whose
  * METADATA is read by ranges; "y" a harvested file.
  *
- * What must hold: whatever a page and METADATA say, the file that is written of them is valid
+ * Properties: for any page and METADATA, the written file is valid
  * knowledge, and the same page gives the same bytes.
  */
 #include "fuzz.h"

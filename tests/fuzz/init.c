@@ -1,8 +1,8 @@
 /*
- * libFuzzer: what init reads: lists of requirements, Dockerfiles, TOML and YAML (by the first line).
+ * libFuzzer: the inputs of init: lists of requirements, Dockerfiles, TOML and YAML (by the first line).
  *
- * What must hold: a reader that fails has said why; places are in the text; what is made
- * of the list is a recipe, or an error says why not.
+ * Properties: a reader that fails reports the reason; places are in the text; the items
+ * become a recipe, or an error has the reason.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * libFuzzer: a file laid over the knowledge.  The first byte says which file, the rest is
- * its text.  What is accepted is asked everything that the program can ask.
+ * libFuzzer: a file of an overlay.  The first byte selects the file, and the rest is
+ * its text.  All queries of the program run on an accepted file.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * libFuzzer: logs.  The first byte says in pieces of how many bytes the rest is read.  Two causes
- * never have one category, each has a line of the log, and no line is longer than LOG_LINE_MAX.
+ * libFuzzer: logs.  The first byte is the size of the pieces in which the rest is read.  No two causes
+ * have the same category, each has a line of the log, and no line is longer than LOG_LINE_MAX.
  */
 #include "fuzz.h"
 

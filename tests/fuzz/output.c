@@ -1,10 +1,10 @@
 /*
- * libFuzzer: what an engine prints, as any bytes, through each dialect and printer.  The first byte
- * chooses dialect and printer, a line that begins with 0x01 to 0x1f passes as much time, the rest
+ * libFuzzer: the output of an engine, as any bytes, through each dialect and printer.  The first byte
+ * selects dialect and printer; a line that begins with 0x01 to 0x1f advances the time by that value; the rest
  * are lines.
  *
- * What must hold: the text of every event is inert; what is told belongs to the table; a secret is
- * shown nowhere, and not logged.
+ * Properties: the text of every event is inert; an event belongs to the table; a secret is
+ * neither shown nor logged.
  */
 #include "fuzz.h"
 

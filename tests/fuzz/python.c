@@ -1,6 +1,6 @@
 /*
- * libFuzzer: the readers of src/python/, and what must hold of whatever they accept.
- * The first byte ("0" to "4") says what follows; a NUL ends one text and starts the next.
+ * libFuzzer: the readers of src/python/, and the properties of accepted texts.
+ * The first byte ("0" to "4") selects the input; a NUL ends one text and starts the next.
  */
 #include <stdint.h>
 #include <stdlib.h>

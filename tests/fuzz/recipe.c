@@ -1,11 +1,11 @@
 /*
- * libFuzzer: recipes, with what they extend and a --set, separated by NUL:
+ * libFuzzer: recipes, with a base recipe and a --set, separated by NUL:
  *
  *     recipe [NUL base.yaml [NUL --set option]]
  *
- * What must hold: no result if and only if there was an error; what is printed is
- * bounded; the canonical recipe is printable ASCII, has the digest, and is a recipe
- * that asks for the same; what the fixes leave is YAML.
+ * Properties: there is no result if and only if there was an error; the output is
+ * bounded; the canonical recipe is printable ASCII, has the digest, and is an
+ * equivalent recipe; the fixed text is YAML.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
 /*
- * libFuzzer: what servers answer.  libcurl's transfers are replaced: each takes the next answer of
- * the input, "HTTP/1.1 200 OK", headers, an empty line and a body, up to a byte 0x1e.  URLs are
- * still parsed by libcurl.  The first byte says what is asked, the second of which registry.
+ * libFuzzer: answers of servers.  Transfers of libcurl are replaced: each one takes the next answer of
+ * the input, "HTTP/1.1 200 OK", headers, an empty line and a body, up to a byte 0x1e.  libcurl still
+ * parses the URLs.  The first byte selects the request, and the second the registry.
  *
- * What must hold: a login goes to the registry, or encrypted to where it sends for a token, and
- * never along with a redirect to another origin; a token goes to the registry alone; the number of
- * requests is bounded; no message has a password or a control character in it.
+ * Properties: a login goes only to the registry, or encrypted to its token server, and
+ * never to another origin by a redirect; a token goes only to the registry; the number of
+ * requests is bounded; no message contains a password or a control character.
  */
 #include "fuzz.h"
 

@@ -1,10 +1,10 @@
 /*
- * libFuzzer: what a wheel store reads.  The first byte says what follows: "k" the inputs of a key,
- * "e" an entry.json, which gets the key that its inputs make.
+ * libFuzzer: the files that a wheel store reads.  The first byte selects the input: "k" the inputs of a
+ * key, "e" an entry.json, which gets the key of its inputs.
  *
- * What must hold: nothing is rejected without a reason; the canonical form of inputs is a fixed
- * point and keeps its key; an entry that is accepted names a file in its own directory, and says
- * the same when it is written and read again.
+ * Properties: every rejection has a reason; the canonical form of inputs is a fixed
+ * point and keeps its key; an accepted entry names a file in its own directory, and is
+ * equal after it is written and read again.
  */
 #include "fuzz.h"
 

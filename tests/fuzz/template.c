@@ -1,10 +1,10 @@
 /*
- * libFuzzer: the template language, and the quoting that it rests on.
+ * libFuzzer: the template language and its quoting.
  *
- * The first byte says what a file is written in ("0" to "3"); then follow a text that is
- * used as a value, a NUL, and the template.  What must hold: nothing is refused without a
- * reason, a template that is accepted is filled in or the value is refused, and a quoted
- * text is one word of sh that says the text.
+ * The first byte ("0" to "3") selects the language of the file; then follow a text that is
+ * used as a value, a NUL, and the template.  Properties: every rejection has a
+ * reason; an accepted template is filled in, or the value is rejected; and a quoted
+ * text is one word of sh with that text.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
  * libFuzzer: the reader of TOML.
  *
- * What must hold: a document is read, or one error says where and why not; every place is in the
+ * Properties: a document is read, or one error has the place and the reason; every place is in the
  * text; the same text gives the same answer.
  */
 #include "fuzz.h"

@@ -1,10 +1,10 @@
 /*
- * libFuzzer: names of places.  The first byte says what follows: "u" a URL, a NUL, and a reference
- * against it; "n" an image reference; "l" a file of logins as docker and podman write it.
+ * libFuzzer: URLs and references.  The first byte selects the input: "u" a URL, a NUL, and a reference
+ * against it; "n" an image reference; "l" a login file of docker and podman.
  *
- * What must hold: a URL that is accepted is http or https, without user and password, and is
- * accepted as the same again; one with a user has no host, so it cannot pass for another; an image
- * reference that is accepted prints as one that is read as the same; a login has its secret.
+ * Properties: an accepted URL is http or https, without user and password, and
+ * unchanged if it is parsed again; one with a user has no host, so it cannot pass for another; an accepted
+ * image reference is equal after it is printed and parsed again; a login has its secret.
  */
 #include "fuzz.h"
 

@@ -1,10 +1,10 @@
 /*
- * libFuzzer: what verify believes.  The first byte says what follows: "j" a proof.json; "p" what a
- * probe prints, for a plan of this host; "i" the same, for an image that brings its plan.  A line
+ * libFuzzer: the inputs of verify.  The first byte selects one: "j" a proof.json; "p" the output of a
+ * probe, for a plan on this host; "i" the same, for an image that contains its plan.  A line
  * of "p" and "i" that begins with "{" gets the token of the session.
  *
- * What must hold: every check that is expected is in the proof; only checks that passed
- * count as passed, at every level; what is shown is inert; a proof that is written is read as the same.
+ * Properties: every expected check is in the proof; only checks that passed
+ * count as passed, at every level; the output is inert; a proof is equal after it is written and read again.
  */
 #include "fuzz.h"
 

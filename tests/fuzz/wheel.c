@@ -1,6 +1,6 @@
 /*
- * libFuzzer: wheels.  The first byte says what follows: "z" a wheel, "r" a RECORD, "m" METADATA,
- * a NUL, WHEEL.  A RECORD that is read names each path once.
+ * libFuzzer: wheels.  The first byte selects the input: "z" a wheel, "r" a RECORD, "m" METADATA,
+ * a NUL, WHEEL.  An accepted RECORD names each path once.
  */
 #include "fuzz.h"
 

@@ -1,7 +1,8 @@
 /*
- * Makes one call fail, for LD_PRELOAD: FAULT_CALL names it, FAULT_N which one of them (from 1; 0: none), FAULT_ERRNO
- * how.  With FAULT_STICKY every later one fails too.  At the end the number of calls goes to the file FAULT_COUNT.
- * Only in the program FAULT_PROGRAM: its children are real engines and compilers, which have faults of their own.
+ * Makes one call fail, with LD_PRELOAD: FAULT_CALL is its name, FAULT_N its number (from 1; 0: none), FAULT_ERRNO
+ * the error.  With FAULT_STICKY, every later one fails, too.  At the end, the number of calls is written to
+ * the file FAULT_COUNT.
+ * It acts only in the program FAULT_PROGRAM, because its children are real engines and compilers with their own faults.
  */
 #define _GNU_SOURCE
 #include <dirent.h>

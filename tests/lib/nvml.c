@@ -1,11 +1,11 @@
 /*
- * A library in place of NVIDIA's NVML, for suites: programs say by files what they do on GPUs.
+ * A library in place of NVIDIA's NVML, for suites: programs describe their use of GPUs in files.
  *
- * STUB_GPUS is a directory. `gpus`: how many GPUs there are (default: 1). A file named by a PID holds lines "GPU BUSY MEM":
- * from then on that process uses GPU by BUSY per cent and has a context of MEM MiB; the last line of each GPU counts. As
- * the driver does, the library keeps samples: a line that was never the last one when it was asked is told too, also of
- * a process that has ended. `hidden`: processes are not told (as in a container); `wsl`: no call tells processes;
- * `init`: the result of nvmlInit. `base`: per cent of each GPU that nobody of ours causes.
+ * STUB_GPUS is a directory. `gpus`: number of GPUs (default: 1). A file named by a PID contains lines "GPU BUSY MEM": from
+ * then on, that process uses GPU by BUSY per cent and has a context of MEM MiB; the last line of each GPU counts. Like the
+ * driver, the library keeps samples: it also reports a line that was replaced before a query, and those of a process that
+ * has ended. `hidden`: processes are not reported (as in a container); `wsl`: no call reports processes; `init`: the
+ * result of nvmlInit. `base`: per cent of each GPU that other processes use.
  *
  * suites/doctor compiles it with the values of a made-up host (-D); HOLDER is the PID of a process that uses all of USED.
  */

@@ -1,8 +1,8 @@
 /*
- * record -- stands for /bin/sh in a base image: prints what an engine executes instead of
- * executing it.
+ * record -- replaces /bin/sh in a base image: prints the commands that an engine runs instead of
+ * running them.
  *
- *   out  /record/log if there is one, else stdout: `@record` and hex chunks, then `@end`; decoded: the words of argv, an
+ *   out  /record/log if it exists, else stdout: `@record` and hex chunks, then `@end`; decoded: the words of argv, an
  *        empty word, then the environment, each ended by a NUL
  */
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /*
- * sh -- the one program of the images that tests/suites/engines-real makes: /bin/sh to RUN.
+ * sh -- the only program of the images that tests/suites/engines-real makes: /bin/sh for RUN.
  *
- *   -c TEXT   writes /proof: TEXT, the variable WORD, and how long the secret CANARY is; TEXT that begins
- *             with "stay", and any call by the name python: as sleep
+ *   -c TEXT   writes /proof: TEXT, the variable WORD, and the length of the secret CANARY; TEXT that begins
+ *             with "stay", and any call by the name python: like sleep
  *   show      prints the variable A
- *   sleep     prints a line and stays, whatever SIGTERM says
+ *   sleep     prints a line and stays, also after SIGTERM
  */
 #include <signal.h>
 #include <stdbool.h>

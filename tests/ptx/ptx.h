@@ -6,10 +6,10 @@
 #include <stdint.h>
 
 /*
- * An interpreter of PTX, for tests without a GPU: the code that nvcc makes of templates/smoke.cu runs
- * on the processor.  A block runs warp after warp, each to the next barrier; the lanes of a warp run in
- * lock step, those with the lowest address first.  What the interpreter does not know ends the
- * program: nothing is passed over.
+ * An interpreter of PTX, for tests without a GPU: it runs the code that nvcc makes from templates/smoke.cu
+ * on the processor.  A block runs one warp after the other, each up to the next barrier; the lanes of a warp run
+ * in lock step, those with the lowest address first.  Unknown instructions end the
+ * program.
  *
  * Source: NVIDIA, "Parallel Thread Execution ISA" 9.0.
  */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The text of a kernel as code. */
+/* Parses the text of a kernel into code. */
 
 /* clang-format off */
 static const char *const types[] = { "", "pred", "b16", "b32", "b64", "u32", "u64", "s32", "s64", "f16", "bf16", "f32", "f64" };

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One block of a kernel: its warps in turn, each up to a barrier. */
+/* Runs one block of a kernel: its warps in turn, each up to a barrier. */
 
 enum { WARPS = PTX_LANES / PTX_WARP, SHARED_MAX = 48 * 1024 };
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What one lane computes. */
+/* The arithmetic of one lane. */
 
 static float
 as_f32(uint64_t v)

@@ -4,17 +4,17 @@
  *     engine_cli < SPEC
  *
  *     SPEC  {"engine": "docker", "at": {"client", "addr", "tls_ca", "buildx": true, ...},
- *            "probe": true,                    in place of at: what the probe finds
+ *            "probe": true,                    instead of `at`: the result of the probe
  *            "command": "build" | "prepare" | "run" | "kill" | "inspect" | "push",
  *            "spec": {the fields of struct engine_build or engine_run, or
  *                     "name", "image", "digest_file"},
- *            "do": true}                       runs it too
+ *            "do": true}                       also runs it
  *           {"choose": "docker" | null}        engine_choose
  *           {"image": "NAME", "engine", ...}   engine_image
  *           {"built": "FILE"}                  engine_built
  *
  * prints JSON: {"argv", "env"} and, if it was run, {"status", "out", "err"}; {"engine"} and the
- * diagnostics on stderr; {"id", "digest", "size_bytes"}; null where there is none of it.
+ * diagnostics on stderr; {"id", "digest", "size_bytes"}; null if there is none.
  */
 #include <jansson.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /*
- * The fetch layer from outside (tests/suites/http, tests/suites/oci):
+ * Calls the fetch layer, for tests/suites/http and tests/suites/oci:
  *
  *     fetch_cli http METHOD URL [header=H | body=TEXT | body-file=F | to=F | sha256=HEX | max=N |
  *                                timeout=S | stall=S | once=1]...
  *     fetch_cli name TEXT
- *     fetch_cli login REF                who is logged in there
+ *     fetch_cli login REF                the logged-in user
  *     fetch_cli manifest REF REFERENCE
  *     fetch_cli tags REF
  *     fetch_cli push REF FILE            a blob

@@ -1,6 +1,6 @@
 /*
  * lock_mutate FILE TIMES SEED: changes one byte of a lock, TIMES times, and reads it; prints a line
- * for each change that lock_read() accepts, "OFFSET OLD NEW", and last how many it rejected.
+ * for each change that lock_read() accepts, "OFFSET OLD NEW", and last the number of rejected ones.
  */
 #include <stdio.h>
 #include <stdlib.h>

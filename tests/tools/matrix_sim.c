@@ -1,10 +1,10 @@
 /*
- * How long a matrix takes on several workers: the planner of matrices, with a fake clock in place of builds.
+ * Computes the time of a matrix on several workers: the planner of matrices, with a simulated clock.
  *
  *     matrix_sim RECIPE WORKERS...
  *
  * Costs are those of the plan: measured ones of the knowledge base.  All workers share one cache: the first unit that needs
- * a base stage makes it, and who needs it meanwhile waits.  Prints JSON.
+ * a base stage makes it, and other units wait for it.  Prints JSON.
  */
 #include <stdio.h>
 #include <stdlib.h>

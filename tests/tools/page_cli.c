@@ -1,6 +1,6 @@
 /*
- * The reader of index pages from outside (tests/suites/refresh): pages on standard input, each as
- * "TYPE URL SIZE\n" and the bytes; prints a line of JSON for each: its files, or why it is none.
+ * Calls the reader of index pages, for tests/suites/refresh: pages on standard input, each as
+ * "TYPE URL SIZE\n" and the bytes; prints a line of JSON for each: its files, or the error.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /*
- * plan_bench: orders jobs as the planner does.
+ * plan_bench: orders jobs with the planner.
  *
- *   in      stdin: JSON [{"id", "needs": [id...], "change_rate", "cost_s"}]; more keys are
- *           passed over
+ *   in      stdin: JSON [{"id", "needs": [id...], "change_rate", "cost_s"}]; other keys are
+ *           ignored
  *   out     stdout: JSON ["id", ...], the best order; with --exact a line "exact" or
  *           "estimated" on stderr
  *   errors  exit 1 and a line on stderr: no JSON, a wrong type, an unknown or repeated id,
- *           a negative number, a circle
+ *           a negative number, a cycle
  */
 #include <jansson.h>
 #include <math.h>

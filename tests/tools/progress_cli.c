@@ -1,17 +1,17 @@
 /*
- * progress_cli: a recorded log of an engine, through the parser and a printer, with the times
- * of the record: the same bytes each time.
+ * progress_cli: passes a recorded log of an engine through the parser and a printer, with the times
+ * of the record, so that the output is the same each time.
  *
  *     progress_cli MODE PLAN LOG [--columns N] [--rows N] [--log FILE] [--secret TEXT]
  *                  [--colour] [--speed X]
  *
- * MODE   tty, plain, json, quiet; events: what the parser says, a line each
+ * MODE   tty, plain, json, quiet; events: the events of the parser, one on each line
  * PLAN   dialect NAME | head TEXT | step ID LINE ESTIMATE_S LANE|- |
  *        instruction STAGE|- STAGE_NO LAYER_NO NO STEP|- | store ID NOTE | memory ID MIB
- * LOG    SECONDS STREAM TEXT a line, and at last SECONDS exit STATUS (tests/build/record)
+ * LOG    lines of SECONDS STREAM TEXT, and at the end SECONDS exit STATUS (tests/build/record)
  *
- * --speed X waits between lines as the record did, X times as fast; --columns 0: the terminal's.
- * The exit status is 0 if the engine's was, 1 if not, 2 if something could not be written.
+ * --speed X waits between lines like the record, X times as fast; --columns 0: those of the terminal.
+ * The exit status is 0 if that of the engine is 0, otherwise 1; 2 if the output could not be written.
  */
 #include <signal.h>
 #include <stdlib.h>

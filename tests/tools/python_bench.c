@@ -1,15 +1,15 @@
 /*
- * How long parsing and matching take.  Reads
+ * Measures the time of parsing and matching.  Reads
  *
  *     {"versions": [...], "specs": [...], "reqs": [...], "repeat": N}
  *
- * does N rounds of: parse every version; match every parsed version against every
+ * runs N rounds of: parse every version; match every parsed version against every
  * parsed specifier set; parse every requirement; and prints
  *
  *     {"parse_us","match_us","req_us","matched"}
  *
- * microseconds a call, and how many pairs of one round matched.  What is invalid takes
- * part in the parsing only.
+ * in microseconds per call, with the number of matching pairs of one round.  Invalid texts are
+ * only parsed.
  */
 #include <jansson.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /*
- * Answers, line by line, what packaging would (see tests/suites/python-packaging):
+ * Answers, line by line, like packaging (see tests/suites/python-packaging):
  *
  *     {"op":"version","s"}           {"ok":true,"norm"}
  *     {"op":"cmp","a","b"}           {"cmp":-1|0|1}
@@ -8,8 +8,8 @@
  *     {"op":"marker","s","env":{}}   {"ok":true,"value"}
  *     {"op":"tags","file"}           {"ok":true,"name","version","build","tags":[]}
  *
- * and {"ok":false} to what is invalid.  spec, url, marker and build are null when
- * there is none.  A value of env may be a list: the set that extras stands for.
+ * and {"ok":false} for an invalid text.  spec, url, marker and build are null if
+ * there is none.  A value of env may be a list: the set of extras.
  */
 #include <jansson.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /*
- * Quotes, line by line, for tests/suites/quote:
+ * Quotes texts, line by line, for tests/suites/quote:
  *
  *     {"quoting":"sh","language":0,"text":"it's"}    {"ok":true,"text":"\"it's\""}
  *
- * and {"ok":false,"why"} for what that place cannot hold.  language: as in quote.h.
+ * and {"ok":false,"why"} for a text that the place cannot contain.  language: as in quote.h.
  */
 #include <jansson.h>
 #include <stdio.h>

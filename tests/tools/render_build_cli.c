@@ -1,10 +1,10 @@
 /*
- * render_build_cli: the Dockerfile that `build` gives to an engine, and where its instructions
- * belong.
+ * render_build_cli: prints the Dockerfile that `build` passes to an engine, and the steps of its
+ * instructions.
  *
  *   in      RECIPE [--cell NAME] [--templates DIR] [--force] [--map | --helper PATH]
- *           [STEP=FILE...]: wheels at hand, by step
- *   out     stdout: the Dockerfile; with --helper instead that file next to it; with --map a line
+ *           [STEP=FILE...]: available wheels, by step
+ *   out     stdout: the Dockerfile; with --helper that file next to it; with --map a line
  *           for each instruction: LINE STAGE STAGE_NO LAYER_NO NO STEP-or-"-" WORD
  *   errors  exit 1 and diagnostics on stderr
  */

@@ -1,15 +1,15 @@
 /*
- * solve_bench -- how long the solver takes, on universes made from a seed:
+ * solve_bench -- measures the solver on universes made from a seed:
  *
  *     typical    30 variables of 1 to 130 candidates, about 2,000 facts: each candidate needs
  *                some of the others within an interval; possible
- *     conflict   the same with pins that cannot all be kept: why not, and what to change
- *     dense      20 variables of 10 candidates, pairs forbidden at random, where it is hardest
- *     pigeons    12 variables, 11 candidates, no two alike: impossible, and no short proof is
+ *     conflict   the same with incompatible pins: the reason, and the changes
+ *     dense      20 variables of 10 candidates, pairs forbidden at random, the hardest case
+ *     pigeons    12 variables, 11 candidates, all different: impossible, without a short proof
  *
  *     solve_bench [SEED [STEPS]]
  *
- * prints a JSON object a line, times in microseconds and the best of some rounds:
+ * prints one JSON object per line; times are in microseconds, the best of several rounds:
  *
  *     {"name","facts","answer","steps","solve_us","conflicts_us","repairs_us"}
  */

@@ -1,5 +1,5 @@
 /*
- * The solver fed with a frozen package index, as resolvelib's tests freeze it:
+ * Runs the solver on a frozen package index in the format of resolvelib's tests:
  *
  *     solve_cli INDEX.json CASE.json SERIES
  *
@@ -14,9 +14,9 @@
  *      "requested":[...] and "facts":[[a package, its versions, a requirement], ...] of the
  *      first conflict}
  *
- * An extra is a variable of its own, "package[extra]", that needs the package in its version.
- * A requirement with a marker counts for an extra only, as in resolvelib's own provider;
- * where no final version is left, a pre-release is taken.
+ * An extra is a separate variable, "package[extra]", that needs the package in the same version.
+ * A requirement with a marker counts only for an extra, as in resolvelib's own provider;
+ * without a final version, a pre-release is used.
  */
 #include <jansson.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /*
- * solve_oracle -- the solver against counting it out, on small random worlds.
+ * solve_oracle -- compares the solver with exhaustive search, on small random worlds.
  *
- *   in      how many worlds, the seed, and the first world: as arguments
- *   out     TAP, one line a property; of one that fails the number of the world, to be had
- *           again as third argument
+ *   in      arguments: the number of worlds, the seed, and the first world
+ *   out     TAP, one line for each property; a failure has the number of its world, which can be
+ *           passed as the third argument
  */
 #include "solve_world.h"
 

@@ -1,6 +1,6 @@
 /*
- * Small random worlds for solve_oracle, and what is possible in them by counting it out.
- * Nothing is taken from src/solve/ but what its header says.
+ * Small random worlds for solve_oracle, and their solutions by exhaustive search.
+ * It uses only the public header of src/solve/.
  */
 #ifndef SOLVE_WORLD_H
 #define SOLVE_WORLD_H

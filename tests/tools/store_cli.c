@@ -1,11 +1,11 @@
 /*
- * A store from inside, for tests/suites/store:
+ * Calls the functions of a store, for tests/suites/store:
  *
  *     store_cli put STORE WHEEL INPUTS [WANT...]     prints the key
  *     store_cli get STORE INPUTS FOLDER [WANT...]    prints "hit PATH", "miss", "refused" or "unreachable"
- *     store_cli more STORE INPUTS FOLDER [WANT...]   the same of a wheel with code for more GPUs
+ *     store_cli more STORE INPUTS FOLDER [WANT...]   the same for a wheel with code for more GPUs
  *
- * INPUTS is a file.  WANT: name=, version=, python=, machine=, arch= (again and again), any, kernels,
+ * INPUTS is a file.  WANT: name=, version=, python=, machine=, arch= (repeatable), any, kernels,
  * abi=0|1.  Warnings and errors on standard error, exit status 1 after an error.
  */
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
- * The reader of TOML from outside (tests/suites/toml): documents on standard input, each as "SIZE\n"
- * and the bytes; prints a line of JSON for each.  A plain value is {"plain": TEXT}; a document that
- * is none is {"error": TEXT, "line": N}.
+ * Calls the reader of TOML, for tests/suites/toml: documents on standard input, each as "SIZE\n"
+ * and the bytes; prints a line of JSON for each.  A plain value is {"plain": TEXT}; an invalid
+ * document is {"error": TEXT, "line": N}.
  */
 #include <stdio.h>
 

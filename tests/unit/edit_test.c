@@ -1,4 +1,4 @@
-/* base/edit, base/fix: a file changed in place. */
+/* base/edit, base/fix: changes of a file in place. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

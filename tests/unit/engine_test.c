@@ -1,4 +1,4 @@
-/* engine_choose with nothing to choose from, and what builds leave behind. */
+/* engine_choose without a usable engine, and the files that builds leave behind. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

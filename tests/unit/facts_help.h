@@ -1,4 +1,4 @@
-/* What the tests of facts/ share: the built-in knowledge, and names as one text. */
+/* Shared by the tests of facts/: the built-in knowledge base, and names as one text. */
 #ifndef FACTS_HELP_H
 #define FACTS_HELP_H
 

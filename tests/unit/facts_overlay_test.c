@@ -1,4 +1,4 @@
-/* facts/: files laid over the built-in knowledge, good and bad. */
+/* facts/: overlays of the built-in knowledge base, valid and invalid. */
 #include "facts_help.h"
 
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-/* facts/: extensions, packages, costs; and that every entry can be read and shown. */
+/* facts/: extensions, packages, costs; every entry can be read and shown. */
 #include "facts_help.h"
 
 /* --- extensions and packages --- */

@@ -1,4 +1,4 @@
-/* facts/: torch, CUDA, images, GPUs, systems; looked up by hand in the sources that it names. */
+/* facts/: torch, CUDA, images, GPUs, systems; compared by hand with the named sources. */
 #include "facts_help.h"
 
 /* --- torch --- */

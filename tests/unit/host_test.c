@@ -1,4 +1,4 @@
-/* host/: directories that stand in for a machine's / and a library that stands in for NVIDIA's. */
+/* host/: directories in place of a machine's root, and a library in place of NVIDIA's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* inspect/: what it refuses, made in memory.  tests/suites/inspect compares what it reads with readelf. */
+/* inspect/: rejected files, made in memory.  tests/suites/inspect compares the results with readelf. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

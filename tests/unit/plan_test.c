@@ -1,4 +1,4 @@
-/* plan/: the order of jobs; a plan made from a stack by hand. */
+/* plan/: the order of jobs; a plan of a hand-made stack. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -8,7 +8,7 @@
 
 #include "verify/probe.h"
 
-/* An image that brings its plan names its checks: the names reach a terminal, so they are inert. */
+/* An image that contains its plan names its checks: the names reach a terminal, so they must be inert. */
 static void
 test_names_from_an_image(void **state)
 {

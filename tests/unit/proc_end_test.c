@@ -1,4 +1,4 @@
-/* Children end: by a time limit, by signals, with their own children, with us. */
+/* The ends of children: by a time limit, by signals, with their own children, with this process. */
 #include "proc_help.h"
 
 #include <sys/wait.h>

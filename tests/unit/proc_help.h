@@ -1,7 +1,7 @@
 #ifndef PROC_HELP_H
 #define PROC_HELP_H
 
-/* Shared by the tests of children: what is heard of one, and where its files are. */
+/* Shared by the tests of children: their output, and the directory of their files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Children: what they are given, and what is heard of them. */
+/* Children: their inputs and their output. */
 #include "proc_help.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* python/: what build/python_cli and the suite python-packaging do not reach. */
+/* python/: the parts that build/python_cli and the suite python-packaging do not reach. */
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>

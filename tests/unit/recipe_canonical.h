@@ -3,7 +3,7 @@
 
 #include "recipe/load.h"
 
-/* The canonical recipe, of which `digest` is the digest. */
+/* Returns the canonical recipe, whose digest is `digest`. */
 static inline const char *
 canonical_of(struct arena *a, const struct recipe *r)
 {

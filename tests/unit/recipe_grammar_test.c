@@ -1,6 +1,6 @@
 #include "recipe_help.h"
 
-/* A key, then texts that it takes and texts that it refuses, each list ended by NULL. */
+/* Tests a key with accepted texts and rejected texts; each list ends with NULL. */
 static void
 judge(const char *before, const char *after, const char *const *good, const char *const *bad)
 {

@@ -14,7 +14,7 @@
 #include "recipe/recipe.h"
 #include "recipe_canonical.h"
 
-/* Recipes out of texts, for the tests of src/recipe/. */
+/* Makes recipes from texts, for the tests of src/recipe/. */
 
 /* Files by name, as text: "r.yaml" first, then name and text by turns, NULL at the end. */
 struct files {

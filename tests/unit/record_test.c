@@ -1,4 +1,4 @@
-/* build.json: written, read again, kept; and what is left of a build. */
+/* build.json: written, read again, kept; and the files that a build leaves. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* fit/: extensions, their wheels and their GPUs: what is chosen, and what cannot be. */
+/* resolve/: extensions, their wheels and their GPUs: selected and rejected ones. */
 #include "resolve_help.h"
 
 #define STACK "torch: {version: 2.2.2, index: cu121}\ncuda: \"12.1\"\npython: \"3.11\"\n"

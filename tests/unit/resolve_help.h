@@ -5,9 +5,9 @@
 
 #include "resolve/resolve.h"
 
-/* Recipes out of texts, solved, for the tests of src/fit/. */
+/* Makes and solves recipes from texts, for the tests of src/resolve/. */
 
-/* What a recipe comes to: "SB0235" for each error, "(SB0256)" for each warning. */
+/* Returns the codes of a recipe: "SB0235" for each error, "(SB0256)" for each warning. */
 static inline const struct solution *__attribute__((unused)) solved(const char *text)
 {
 	return resolve_solve(a, facts, one(text), 0);

@@ -1,4 +1,4 @@
-/* fit/: torch, its build, CUDA, the system, Python, drivers and packages: chosen, and refused. */
+/* resolve/: torch, its build, CUDA, the system, Python, drivers and packages: selected and rejected ones. */
 #include "resolve_help.h"
 
 #define STACK "torch: {version: 2.2.2, index: cu121}\n"

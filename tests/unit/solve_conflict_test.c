@@ -1,4 +1,4 @@
-/* solve/: why not, and what to change. */
+/* solve/: the reasons of conflicts, and the repairs. */
 #include "solve_help.h"
 
 /* --- conflicts --- */

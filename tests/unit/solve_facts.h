@@ -3,7 +3,7 @@
 
 #include "solve/solve.h"
 
-/* Facts of two terms, for the solver's tests. */
+/* Makes facts of two terms, for the solver's tests. */
 static inline void
 push_pair(struct arena *a, struct solve_facts *out, struct solve_term x, struct solve_term y,
 	  const void *why)

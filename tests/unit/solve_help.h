@@ -14,12 +14,12 @@
 #include "solve_facts.h"
 
 /*
- * A universe written down:
+ * Makes a universe from a text:
  *
- *     foo = 1.1 1.0            its candidates, the most wanted first
+ *     foo = 1.1 1.0            its candidates, the preferred one first
  *     foo 1.1 > bar 2.0 1.0    needs
- *     foo 1.1 ? bar 1.0        goes only with, if it is there
- *     a 1 & b 2 & ! c 3        not all at once; ! turns a term round
+ *     foo 1.1 ? bar 1.0        needs, if the stack has it
+ *     a 1 & b 2 & ! c 3        not all together; ! negates a term
  *
  * `=` comes before the name is used; `*` means all candidates.
  */

@@ -1,4 +1,4 @@
-/* solve/: small universes by hand, the examples of PubGrub's own documentation among them. */
+/* solve/: small hand-made universes, including the examples of PubGrub's own documentation. */
 #include "solve_help.h"
 
 /* --- https://github.com/dart-lang/pub/blob/master/doc/solver.md, "Examples" --- */

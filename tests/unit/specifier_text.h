@@ -6,8 +6,8 @@
 #include "python/internal.h"
 
 /*
- * specifiers_match for a text, which need not be a version: an empty set takes it, and so does a
- * === that asks for it; a === compares the text as it stands, without its case.
+ * specifiers_match for a text that need not be a version: an empty set accepts it, and so does a
+ * matching ===, which compares the text unchanged, without its case.
  */
 static inline bool
 specifiers_match_text(struct arena *a, const struct specifiers *s, const char *text)
