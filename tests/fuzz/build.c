@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-/* Its static functions are what is tested here. */
+/* This target tests its static functions. */
 #include "../../src/build/context.c"
 #include "build/screen.h"
 
@@ -36,7 +36,7 @@ check_record(struct arena *a, const char *text, size_t n)
 		must(isfinite(s->measured_s) && s->measured_s >= 0, "a time is one");
 		must(build_record_measured(&r, s->key, s->own) >= 0, "a measured time is one");
 	}
-	if (r.steps.n > 100) /* one diagnostic or file of that size is like another */
+	if (r.steps.n > 100) /* a larger diagnostic or file adds nothing */
 		return;
 	diags_init(&ds, a);
 	scratch_file(a, "build.json.copy", NULL, 0);
@@ -52,7 +52,7 @@ check_record(struct arena *a, const char *text, size_t n)
 		     "with the same steps");
 }
 
-/* Every line is a pattern below app/, or a "!" of which the engine says that it is wrong. */
+/* Every line is a pattern below app/, or a "!" that the engine rejects. */
 static void
 check_ignore(struct arena *a, const char *text)
 {
@@ -75,7 +75,7 @@ check_ignore(struct arena *a, const char *text)
 	}
 }
 
-/* As it would stand in a URL. */
+/* As in a URL. */
 static const char *
 escaped(struct arena *a, const char *s)
 {
@@ -99,7 +99,7 @@ check_mask(struct arena *a, const char *secret, const char *text)
 	for (size_t n; *secret; secret += n, secret += strspn(secret, "\r\n")) {
 		const char *line = arena_copy(a, secret, n = strcspn(secret, "\r\n"));
 
-		/* With "*" in it, what hides it could look like it. */
+		/* A secret with "*" could look like its mask. */
 		if (n < SECRET_MIN || strchr(line, '*'))
 			continue;
 		must(!strstr(text, line), "the secret is hidden");

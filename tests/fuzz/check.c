@@ -217,7 +217,7 @@ draw_key(struct arena *a, unsigned *seed)
 	return buf_text(&out);
 }
 
-/* The text with `key` in place of its own lines of that key, or at its end. */
+/* Replaces the lines of a key in the text, or adds them at its end. */
 static const char *
 replace_key(struct arena *a, const char *text, const char *key)
 {
@@ -279,7 +279,7 @@ plan_of(void *ctx, struct arena *a, struct diags *ds, const struct recipe *cell)
 	return p;
 }
 
-/* What is said of a recipe, as it is printed; *refused: whether there was an error. */
+/* Returns the printed diagnostics of a recipe; *refused: whether there was an error. */
 static const char *
 judged(struct arena *a, const struct facts *f, const struct source *src, bool *refused)
 {

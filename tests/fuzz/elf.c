@@ -7,7 +7,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static size_t total; /* so that no compiler leaves the reading out */
+static size_t total; /* so that no compiler omits the read */
 
 static void
 read_symbols(const struct elf_symbols *all)
@@ -22,7 +22,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct arena *a = arena_new();
 	struct diags ds;
-	/* At an address that is aligned, as files are read, and let go before the result is. */
+	/* At an aligned address, like a file, and released before the result. */
 	unsigned char *copy = aligned_alloc(16, (size + 16) / 16 * 16);
 	const struct elf *e;
 

@@ -22,7 +22,7 @@ static inline void __attribute__((unused)) must(bool holds, const char *what)
 	}
 }
 
-/* No control characters but those in `allowed`: a terminal shows the text as it is. */
+/* Checks that a text has no control characters except those in `allowed`, so that a terminal shows it unchanged. */
 static inline void __attribute__((unused)) must_be_inert(const char *text, const char *allowed)
 {
 	for (; text && *text; text++)
@@ -30,7 +30,7 @@ static inline void __attribute__((unused)) must_be_inert(const char *text, const
 		     "no control characters in a text");
 }
 
-/* The diagnostics as they are printed. */
+/* Returns the printed diagnostics. */
 static inline const char *__attribute__((unused)) printed(struct arena *a, const struct diags *ds)
 {
 	const char *copy;
@@ -47,7 +47,7 @@ static inline const char *__attribute__((unused)) printed(struct arena *a, const
 	return copy;
 }
 
-/* A directory of this process; ci/fuzz says where in TMPDIR, and removes it. */
+/* Returns a directory of this process in TMPDIR, which ci/fuzz sets and removes. */
 static inline const char *__attribute__((unused)) scratch(void)
 {
 	static char path[4096];

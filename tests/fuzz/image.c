@@ -13,7 +13,7 @@
 #define ZEROS "00000000000000000000000000000000"
 #define ONES "11111111111111111111111111111111"
 
-/* The directory of the layout; the names of both blobs are fixed, for a seed names them. */
+/* The directory of the layout; the names of both blobs are fixed, because seeds contain them. */
 static const char *
 layout(struct arena *a, const char *data, size_t size)
 {

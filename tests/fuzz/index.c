@@ -23,7 +23,7 @@ ignore(void *ctx, const char *line)
 	(void)ctx, (void)line;
 }
 
-/* The file that a page gives; NULL: it has no release. */
+/* Returns the file for a page; NULL: the page has no release. */
 static const char *
 file_of(struct work *w, const struct index_page *page, const char *metadata)
 {
@@ -99,11 +99,11 @@ read_bytes(void *ctx, uint64_t at, void *to, size_t n)
 	return true;
 }
 
-/* A file of the user that is valid is asked everything that the resolver asks. */
+/* Runs the resolver's queries on a valid file of the user. */
 static void
 fuzz_file(struct arena *a, struct diags *ds, const char *text, size_t n)
 {
-	static volatile size_t sum; /* so that what is read is really read */
+	static volatile size_t sum; /* so that no compiler omits the read */
 	const struct facts *f;
 	const struct python_package *p;
 	struct buf out = BUF(a);

@@ -27,7 +27,7 @@ static const char *const names[] = {
 	"releases/numpy.yaml",
 };
 
-static volatile size_t sum; /* so that what is read is really read */
+static volatile size_t sum; /* so that no compiler omits the read */
 
 static void
 must(bool holds)

@@ -55,7 +55,7 @@ empty_file(void)
 	return f;
 }
 
-/* What was written to a file, which is empty afterwards. */
+/* Returns the content of a file, and empties it. */
 static const char *
 written(struct arena *a, FILE *f)
 {

@@ -29,7 +29,7 @@ sign(int n)
 	return (n > 0) - (n < 0);
 }
 
-/* What is printed reads back as the same, and prints the same. */
+/* A printed text is read as the same value, and printed again unchanged. */
 static const struct version *
 check_version(struct arena *a, const char *s)
 {
@@ -61,7 +61,7 @@ check_order(struct arena *a, struct texts t)
 	must(!version_cmp(v, v) && !version_cmp(w, w));
 }
 
-/* For every version: >= or <, == or != but not both; and a set takes what all its parts take. */
+/* For every version: either >= or <, and either == or !=; a set accepts what all its parts accept. */
 static void
 check_comparisons(struct arena *a, const struct version *v, const struct version *w)
 {
@@ -105,7 +105,7 @@ check_specifiers(struct arena *a, struct texts t)
 	must(specifiers_match_text(a, s, t.second) == specifiers_match_text(a, again, t.second));
 }
 
-/* A value that was written with escapes prints as what it means, which may not read back. */
+/* A value with escapes is printed without them, and may not be readable again. */
 static bool
 prints_as_read(const char *marker)
 {
@@ -138,7 +138,7 @@ check_marker(struct arena *a, struct texts t)
 		check_marker_of(a, m);
 }
 
-/* As str(Requirement(...)) prints it. */
+/* Returns the form of str(Requirement(...)). */
 static const char *
 printed(struct arena *a, const struct requirement *r, const char *marker)
 {
@@ -207,7 +207,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		end = t.first + strlen(t.first);
 		if (end < t.first + size - 1)
 			t.second = arena_strdup(a, end + 1);
-		/* A block of its own, so that reading past its end is seen. */
+		/* A separate block, so that a read past its end is detected. */
 		t.first = arena_strdup(a, t.first);
 		checks[(uint8_t)(data[0] - '0') % (sizeof(checks) / sizeof(checks[0]))](a, t);
 	}

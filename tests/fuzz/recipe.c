@@ -104,7 +104,7 @@ check_recipe(struct arena *a, struct diags *ds, const struct facts *f, const str
 	     "the canonical recipe asks for the same");
 }
 
-/* Up to the next NUL; *rest is what comes after it. */
+/* Returns the text up to the next NUL; *rest is the text after it. */
 static const char *
 cut(struct arena *a, const char *p, size_t *n, size_t *len)
 {

@@ -26,7 +26,7 @@ static const char logins[] = "{\"auths\": {\"localhost:5000\": {\"auth\": \"" LO
 			     " \"registry.example\": {\"auth\": \"" LOGIN "\"},"
 			     " \"token.example\": {\"identitytoken\": \"" IDENTITY "\"}}}";
 
-/* What set_request and its like have set. */
+/* The options that set_request and similar functions have set. */
 static struct {
 	const char *url, *user, *post;
 	struct curl_slist *headers;
@@ -39,10 +39,10 @@ static struct {
 
 static struct arena *arena; /* of this input */
 static const char *script, *script_end;
-static const char *first; /* the URL that http_do was called with; NULL: a registry is asked */
+static const char *first; /* the URL of http_do; NULL: a request to a registry */
 static const char *base;  /* the registry's origin */
 static unsigned requests;
-static long long length; /* of the answer's body, as it says; -1: it does not */
+static long long length; /* declared by the answer; -1: not declared */
 
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
@@ -92,7 +92,7 @@ curl_easy_getinfo(CURL *curl, CURLINFO info, ...)
 	(void)curl;
 	va_start(ap, info);
 	out = va_arg(ap, curl_off_t *);
-	/* Longer than http_do waits: no input costs time. */
+	/* Longer than http_do waits, so that no input takes time. */
 	*out = info == CURLINFO_RETRY_AFTER ? 10 * HTTP_WAIT_MAX_S : length;
 	va_end(ap);
 	return CURLE_OK;
@@ -117,7 +117,7 @@ leaks(const char *text)
 	return false;
 }
 
-/* Whom a request may trust with what it takes along. */
+/* Checks that a request sends its credentials only to permitted servers. */
 static void
 check_request(void)
 {
@@ -143,7 +143,7 @@ check_request(void)
 	must(++requests < 4000, "the number of requests is bounded");
 }
 
-/* One line of the header, with its end; NULL: the header is over. */
+/* Returns a line of the header with its end; NULL: the header has ended. */
 static const char *
 header_line(const char **at, const char *end)
 {
@@ -245,7 +245,7 @@ ask_artifact(struct oci_registry *r, struct diags *ds)
 	must(digest || ds->errors, "a digest, or an error");
 }
 
-/* What a registry says that it stores, as a list and as JSON. */
+/* The content that a registry reports, as a list and as JSON. */
 static void
 ask_store(struct diags *ds, bool as_json)
 {

@@ -30,7 +30,7 @@ check_key(struct arena *a, const char *text, size_t n)
 	must(!strcmp(canonical, again), "the canonical form is a fixed point");
 }
 
-/* The key that the inputs in an entry make; of an entry without such inputs any key. */
+/* Returns the key of the inputs in an entry; without valid inputs, any key. */
 static const char *
 key_of(struct arena *a, const char *text, size_t n)
 {
@@ -71,7 +71,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct arena *a = arena_new();
-	/* A block of its own, so that reading past its end is noticed. */
+	/* A separate block, so that a read past its end is detected. */
 	char *text = malloc(size ? size : 1);
 
 	if (size)

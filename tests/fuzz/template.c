@@ -61,7 +61,7 @@ values(struct arena *a, const char *text)
 	return top;
 }
 
-/* The one word that sh reads, or NULL if it would read something else. */
+/* Returns the single word that sh reads, or NULL if it would read another text. */
 static const char *
 unquoted(struct arena *a, const char *p)
 {

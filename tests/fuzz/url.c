@@ -46,7 +46,7 @@ check_url(struct arena *a, const char *url, const char *reference)
 	to = http_resolve(a, url, reference);
 	if (to)
 		check_accepted(a, to);
-	/* What has its own host is not of this origin, unless it says the same. */
+	/* A reference with its own host has another origin, unless the host is the same. */
 	if (to && http_same_origin(a, clean, to))
 		must(!strcasecmp(http_host(a, clean), http_host(a, to)), "one origin, one host");
 	http_is_loopback(url);
@@ -83,7 +83,7 @@ check_logins(struct arena *a, const char *text, size_t n)
 	};
 	const char *path = scratch_file(a, "auth.json", text, n);
 
-	/* No helper is installed there: an empty PATH. */
+	/* An empty PATH: no helper is installed. */
 	setenv("PATH", scratch(), 1);
 	setenv("HOME", scratch(), 1);
 	setenv("REGISTRY_AUTH_FILE", path, 1);

@@ -138,7 +138,7 @@ check_messages(struct arena *a, const char *text, const struct plan *of)
 		line = arena_printf(a, "%s%.*s", *text == '{' ? "4711 " : "", (int)n, text);
 		probe_line(&t, line, strlen(line));
 	}
-	/* As verify_stack ends. */
+	/* Like the end of verify_stack. */
 	if (!t.ended)
 		probe_fail(&t, true, "it exited with status 1", NULL);
 	if (t.failed)

@@ -7,7 +7,7 @@
 #include "inspect/inspect.h"
 #include "inspect/wheel_parts.h"
 
-/* Every process has a file of its own. */
+/* Every process has a separate file. */
 static void
 fuzz_wheel(struct arena *a, struct diags *ds, const uint8_t *data, size_t size)
 {

@@ -137,7 +137,7 @@ fsync(int fd)
 	return fails("fsync") ? -1 : next(fd);
 }
 
-/* The descriptor is closed all the same, as on Linux. */
+/* The descriptor is closed in any case, as on Linux. */
 int
 close(int fd)
 {
@@ -219,7 +219,7 @@ scandir(const char *path, struct dirent ***list, int (*filter)(const struct dire
 	return fails("opendir") ? -1 : next(path, list, filter, compare);
 }
 
-/* What malloc, calloc and realloc of src/base/arena.c call, for the program and for its libraries. */
+/* malloc, calloc and realloc of src/base/arena.c call these, for the program and for its libraries. */
 void *
 __libc_malloc(size_t n)
 {

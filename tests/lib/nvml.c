@@ -97,7 +97,7 @@ add(unsigned pid, unsigned gpu, unsigned busy, unsigned mem, unsigned number)
 	lines[count++].last = 1;
 }
 
-/* Reads what the programs have written since. */
+/* Reads the new lines of the programs. */
 static void
 refresh(void)
 {
@@ -265,7 +265,7 @@ nvmlDeviceGetProcessUtilization(void *d, struct process_sample *all, unsigned *n
 	if (setting("wsl", 0))
 		return 3;
 	for (unsigned i = 0; i < count; i++) {
-		/* What lives goes on: its newest sample is always new. */
+		/* A living process continues: its newest sample is always new. */
 		if (lives(i))
 			lines[i].time_us = ++clock_us;
 		if (lines[i].gpu == index_of(d) && lines[i].time_us > seen && k < *n) {

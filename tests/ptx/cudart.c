@@ -30,7 +30,7 @@ static size_t nkernels;
 static cudaError_t last;
 static unsigned launches, allocations, copies;
 
-/* --- what nvcc's code calls --- */
+/* --- the functions that nvcc's code calls --- */
 
 struct configuration {
 	dim3 grid, block;
@@ -105,11 +105,11 @@ __cudaGetKernel(cudaKernel_t *kernel, const void *function)
 	return cudaErrorInvalidDeviceFunction;
 }
 
-/* The text of PTX in a fat binary; nvcc leaves it as it is with --compress-mode=none. */
+/* Returns the text of PTX in a fat binary; with --compress-mode=none, nvcc does not compress it. */
 static const char *
 ptx_of(const struct fat_binary *binary)
 {
-	/* fatbinary.h: magic, version, size of the header, size of what follows. */
+	/* fatbinary.h: magic, version, size of the header, size of the rest. */
 	const char *p = (const char *)binary->data;
 	unsigned long long size = binary->data[1] + 16;
 	const char *text = memmem(p, size, "\n.version ", 10);

@@ -66,18 +66,18 @@ struct ptx_kernel *ptx_read(const char *text, const char *name);
 void ptx_run(const struct ptx_kernel *k, const unsigned at[3], const unsigned grid[3],
 	     const unsigned block[3], void **args);
 
-/* --- what one lane computes --- */
+/* --- the arithmetic of one lane --- */
 
 unsigned ptx_size(enum ptx_type t); /* bytes */
-/* The low bits of a value, as many as the type has. */
+/* Returns the low bits of a value, as many as the type has. */
 uint64_t ptx_cut(uint64_t v, enum ptx_type t);
-/* Whether ".shared" or the like stands between the operation and its types. */
+/* Returns whether a word such as ".shared" is between the operation and its types. */
 bool ptx_has(const struct ptx_code *c, const char *how);
 uint64_t ptx_compute(const struct ptx_code *c, uint64_t x, uint64_t y, uint64_t z);
 uint64_t ptx_convert(const struct ptx_code *c, uint64_t x);
 bool ptx_holds(const struct ptx_code *c, uint64_t x, uint64_t y);
 
-/* Whether PTX_FAULT names this fault of faults.tsv; each place asks once. */
+/* Returns whether PTX_FAULT names this fault of faults.tsv; each place calls it once. */
 #define ptx_fault(name) \
 	__extension__({ \
 		static signed char is; \

@@ -100,7 +100,7 @@ read_pair(struct reading *r, const char *s, struct ptx_operand *o)
 	return blanks(s + n) + 1;
 }
 
-/* Whether it is a special register, such as %tid.x. */
+/* Returns whether it is a special register, such as %tid.x. */
 static bool
 is_special(const char *s, size_t n, struct ptx_operand *o)
 {
@@ -159,7 +159,7 @@ read_operand(struct reading *r, const char *s, struct ptx_operand *o)
 	return address ? blanks(s + 1) : s;
 }
 
-/* "setp.gt.u32": the operation, what stands between, and one or two types. */
+/* "setp.gt.u32": the operation, modifiers, and one or two types. */
 static const char *
 read_operation(const char *s, struct ptx_code *c)
 {
@@ -219,7 +219,7 @@ read_code(struct reading *r, const char *s)
 		if (i == PTX_OPERANDS)
 			break; /* of shfl.sync: the mask, which names all lanes */
 		s = read_operand(r, s, &c->a[i]);
-		if (*s == '|') { /* a predicate as second result, which nothing here uses */
+		if (*s == '|') { /* a predicate as second result, which is unused */
 			s += 1;
 			s += word(s);
 		}

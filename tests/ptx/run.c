@@ -10,7 +10,7 @@ enum { WARPS = PTX_LANES / PTX_WARP, SHARED_MAX = 48 * 1024 };
 
 struct warp {
 	uint32_t ended, waiting; /* lanes: a bit each */
-	bool together;           /* all that run stand at `at`, and pc is old */
+	bool together;           /* all running lanes are at `at`, and pc is outdated */
 	uint32_t at;
 	uint32_t pc[PTX_WARP];
 };
@@ -117,7 +117,7 @@ atom(struct block *b, const struct ptx_code *c, unsigned lane, uint32_t mask)
 	if (!ptx_has(c, ".add"))
 		ptx_unknown("an atomic operation", c->how);
 	memcpy(&old, at, ptx_size(c->type));
-	/* The first of a warp that adds to a place is overwritten by the next. */
+	/* The second lane of a warp that adds to a place overwrites the first. */
 	if (ptx_fault("atom-shared-lost") && shared && lane % PTX_WARP + 1 < PTX_WARP &&
 	    mask >> (lane % PTX_WARP + 1) & 1 && place(b, c, &c->a[1], lane + 1) == at)
 		added = 0;
@@ -209,7 +209,7 @@ step(struct block *b, const struct ptx_code *c, unsigned lane, uint32_t mask)
 	}
 }
 
-/* The lanes of a mask for which the guard of an instruction holds. */
+/* Returns the lanes of a mask for which the guard of an instruction is true. */
 static uint32_t
 guarded(const struct block *b, const struct ptx_code *c, unsigned first, uint32_t mask)
 {
@@ -229,7 +229,7 @@ running(const struct warp *w)
 	return ~(w->ended | w->waiting);
 }
 
-/* The lanes that run and stand at the lowest address, which is *pc. */
+/* Returns the running lanes at the lowest address, which is *pc. */
 static uint32_t
 lowest(const struct warp *w, uint32_t *pc)
 {
@@ -289,7 +289,7 @@ stop(struct warp *w, uint32_t *which, uint32_t mask)
 	join(w);
 }
 
-/* One instruction, for the lanes of a warp that stand at the lowest address. */
+/* Runs one instruction, for the lanes of a warp at the lowest address. */
 static void
 step_warp(struct block *b, struct warp *w, unsigned first)
 {

@@ -124,7 +124,7 @@ tags(struct tool *t)
 	json_names(&t->j, "tags", &all);
 }
 
-/* A file as a blob, with its digest and size. */
+/* Returns a file as a blob, with its digest and size. */
 static struct oci_blob
 blob_of(struct tool *t, const char *path)
 {

@@ -38,7 +38,7 @@ main(int argc, char **argv)
 	text = memcpy(arena_alloc(a, src->size + 1, 1), src->text, src->size);
 	text[src->size] = '\0';
 	for (unsigned long i = 0; i < strtoul(argv[2], NULL, 10); i++) {
-		/* Each place in turn, then again with other bytes. */
+		/* Changes each place in turn, then again with other bytes. */
 		size_t at = i % src->size;
 		char old = text[at];
 

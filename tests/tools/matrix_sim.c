@@ -18,7 +18,7 @@
 
 struct run {
 	double *ends;      /* of each unit that runs */
-	double *base_done; /* of each base stage; -1: nobody makes it */
+	double *base_done; /* of each base stage; -1: no unit makes it */
 };
 
 static double
@@ -57,7 +57,7 @@ simulate(struct arena *a, const struct matrix *m, size_t workers)
 	}
 }
 
-/* The longest path through base stage, wheel and cell: no number of workers undercuts it. */
+/* The longest path through base stage, wheel and cell: the minimum time for any number of workers. */
 static double
 longest_path(struct arena *a, const struct matrix *m)
 {

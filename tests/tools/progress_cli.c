@@ -153,7 +153,7 @@ wait_for(const struct demo *d, double seconds)
 	nanosleep(&t, NULL);
 }
 
-/* A tick every 100 ms, as the orchestrator gives it, and one at the line's own time. */
+/* A tick every 100 ms, as in a build, and one at the time of the line. */
 static void
 pass_time(struct demo *d, double *now, double until)
 {
@@ -226,7 +226,7 @@ options(struct demo *d, int argc, char **argv)
 		d->o.log_path = "out/demo/build.log";
 }
 
-/* What the caller is told, as text. */
+/* Prints the result for the caller as text. */
 static void
 show_failure(const struct progress_step *f, const char *why, const char *help, const char *log)
 {

@@ -126,7 +126,7 @@ answer_match(struct arena *a, const json_t *line, struct buf *b)
 	const json_t *pre = json_object_get(line, "pre");
 	const struct version *any = v ? version_of_any_size(a, v, strlen(v)) : NULL;
 
-	/* Before it compares, packaging turns a pre-release down, and a local part keeps it from that. */
+	/* packaging rejects a pre-release before it compares, except one with a local part. */
 	if (!s || !v || (any && any->huge) ||
 	    (s->unusable && !(json_is_false(pre) && any && any->is_pre && !any->local)))
 		return false;
@@ -150,7 +150,7 @@ answer_req(struct arena *a, const json_t *line, struct buf *b)
 		if (!marker)
 			return false;
 	}
-	/* Of one clause the text is there as it was written. */
+	/* A single clause keeps its original text. */
 	if (r->spec->unusable && r->spec->n > 1)
 		return false;
 	spec = specifiers_text(a, r->spec);

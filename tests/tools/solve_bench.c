@@ -71,7 +71,7 @@ pin(struct universe *u, unsigned variable, const solve_word *set, bool fixed)
 		(struct solve_pin){ .variable = variable, .set = set, .fixed = fixed };
 }
 
-/* Candidates of x need y near the same age: lines of releases that move together. */
+/* Candidates of x need a y of about the same age, like packages that are released together. */
 static void
 typical(struct universe *u)
 {

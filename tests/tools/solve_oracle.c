@@ -72,7 +72,7 @@ line_holds(const struct world *w, const struct solve_line *l, const int *value)
 	return true;
 }
 
-/* Whatever l forbids, x or y forbids: tried with every value of the variables they name. */
+/* Checks that x or y forbids whatever l forbids, with every value of their variables. */
 static bool
 follows(const struct world *w, const struct solve_line *const *lines, int *value, unsigned variable)
 {
@@ -92,7 +92,7 @@ follows(const struct world *w, const struct solve_line *const *lines, int *value
 	return true;
 }
 
-/* A fact or a pin says what it was given as. */
+/* Returns the original form of a fact or a pin. */
 static bool
 is_given(const struct world *w, const struct solve_line *l)
 {
@@ -288,7 +288,7 @@ weight(const struct world *w, unsigned pins)
 	return sum;
 }
 
-/* Less, equal or greater as x comes before y, with it, or after it. */
+/* Returns <0, 0 or >0 if x is before, equal to or after y. */
 static int
 compare(const struct world *w, unsigned x, unsigned y)
 {
@@ -318,7 +318,7 @@ compare(const struct world *w, unsigned x, unsigned y)
 	return 0;
 }
 
-/* All repairs of pins of `may` in their order. */
+/* Returns all repairs of pins of `may` in their order. */
 static unsigned
 count_out(struct world *w, unsigned may, unsigned *out)
 {
@@ -363,7 +363,7 @@ check_repairs(struct world *w)
 	check_found(w, &r.result, all & ~mask(&r.pins), RESULT);
 }
 
-/* --- a budget that ends too early: what there is must be true --- */
+/* --- a budget that ends too early: the partial result must be correct --- */
 
 static void
 check_small(struct world *w)

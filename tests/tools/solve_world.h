@@ -13,7 +13,7 @@
 
 enum { MOST_THINGS = 7, MOST_LAWS = 40, MOST_PINS = 6, MOST_VALUES = 20000, OPEN = -1 };
 
-/* A term: one word, for a variable has at most 6 candidates.  A value is one of them, or after
+/* A term: one word, because a variable has at most 6 candidates.  A value is one of them, or after
  * them "not there". */
 struct part {
 	unsigned variable;
@@ -23,7 +23,7 @@ struct part {
 
 struct law {
 	struct part terms[3];
-	unsigned n, home; /* the provider tells it when asked about a candidate of this term */
+	unsigned n, home; /* the provider returns it for a candidate of this term */
 	bool told;
 };
 
@@ -57,7 +57,7 @@ some(unsigned n)
 	return n ? 1 + roll((1u << n) - 1) : 0;
 }
 
-/* 0-3 needs, 4-6 goes only with, 7 three at once, 8 two need a third, 9 needs one of two. */
+/* 0-3 needs, 4-6 needs if present, 7 three together, 8 two need a third, 9 needs one of two. */
 static void
 random_law(struct world *w, struct law *l)
 {
@@ -125,7 +125,7 @@ random_world(struct world *w, uint64_t seed)
 	random_pins(w);
 }
 
-/* --- what the solver is told --- */
+/* --- the input of the solver --- */
 
 static size_t
 world_candidates(void *ctx, unsigned variable)
@@ -196,7 +196,7 @@ all_laws(const struct world *w)
 	return ((uint64_t)1 << w->nlaws) - 1;
 }
 
-/* Every law of `laws` whose last variable is `variable`: is it kept? */
+/* Returns whether every law of `laws` whose last variable is `variable` is kept. */
 static bool
 kept_at(const struct world *w, uint64_t laws, const int *value, unsigned variable)
 {
@@ -248,7 +248,7 @@ possible(struct world *w, unsigned pins)
 	return w->possible[pins] == 2;
 }
 
-/* --- the best, by the order that solve.h states, without learning or looking ahead --- */
+/* --- the best solution by the order in solve.h, without learning or look-ahead --- */
 
 static bool
 comes_before(const struct world *w, unsigned x, unsigned y)
@@ -258,7 +258,7 @@ comes_before(const struct world *w, unsigned x, unsigned y)
 	return x < y;
 }
 
-/* How many undecided variables the law asks for, the first of them; -1: it is broken. */
+/* Returns how many undecided variables the law has, and the first of them; -1: it is violated. */
 static int
 asks_for(const struct world *w, const struct law *l, const int *value, unsigned *first)
 {
@@ -270,7 +270,7 @@ asks_for(const struct world *w, const struct law *l, const int *value, unsigned 
 
 		if (!part_holds(w, &l->terms[k], decided ? (unsigned)value[x] : w->candidates[x]))
 			return 0;
-		if (decided || !l->terms[k].set) /* "none of no candidates" asks for nothing */
+		if (decided || !l->terms[k].set) /* "none of no candidates" requires nothing */
 			continue;
 		if (!open || comes_before(w, x, *first))
 			*first = x;

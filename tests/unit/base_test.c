@@ -116,7 +116,7 @@ json_escapes(void **state)
 	json_of("a\"b\\c\n\t\x01", "\"a\\\"b\\\\c\\n\\t\\u0001\"");
 	json_of("\xc3\xa9\xe2\x82\xac", "\"\\u00e9\\u20ac\"");
 	json_of("\xf0\x9f\x98\x80", "\"\\ud83d\\ude00\"");
-	/* not UTF-8: a lone continuation, an overlong slash, a surrogate, a cut character */
+	/* not UTF-8: a lone continuation, an overlong slash, a surrogate, a truncated character */
 	json_of("\x80", "\"\\ufffd\"");
 	json_of("\xc0\xaf", "\"\\ufffd\\ufffd\"");
 	json_of("\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\"");
@@ -278,7 +278,7 @@ diagnostics_point_at_the_place(void **state)
 	assert_int_equal(ds.errors, 1);
 }
 
-/* Of the first help the lines are shown as they will be: changed, added, gone. */
+/* The first help is shown with its result: changed, added and removed lines. */
 static void
 a_fix_is_shown(void **state)
 {

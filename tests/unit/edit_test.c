@@ -53,7 +53,7 @@ read_text(const char *text)
 	return yaml_read(a, &ds, source_of(text), YAML_LIMITS_DEFAULT);
 }
 
-/* What a value is written as in place of `old`, which stands behind `k: `. */
+/* Returns the text of a value in place of `old` after `k: `. */
 static const char *
 instead_of(const char *old, const char *value)
 {
@@ -99,7 +99,7 @@ a_value_comes_where_nothing_was(void **state)
 	assert_string_equal(edit_scalar(a, n->at, ""), " \"\"");
 }
 
-/* Whatever some reader takes for something else than this text stands in quotes. */
+/* Texts that some reader reads as another value are in quotes. */
 static void
 plain_is_what_all_readers_take_for_this_text(void **state)
 {
@@ -150,7 +150,7 @@ next_random(uint32_t below)
 	return (seed >> 8) % below;
 }
 
-/* In every style and place what is read back is the value. */
+/* In every style and place, the value is read back unchanged. */
 static void
 what_is_written_is_read_back(void **state)
 {
@@ -189,7 +189,7 @@ what_is_written_is_read_back(void **state)
 	assert_int_equal(ds.errors, 0);
 }
 
-/* One file, one round; what it holds then. */
+/* Runs one round on one file; returns its content. */
 static const char *
 fixed(const struct source *src, struct fixes *fixes)
 {
@@ -243,7 +243,7 @@ all_edits_of_a_fix_or_none(void **state)
 		assert_int_equal(f.at[i].state, FIX_REFUSED);
 }
 
-/* Errors of later stages may have one cause: after the first is cured all are judged anew. */
+/* Errors of later stages may have the same cause: after the first fix, all are checked again. */
 static void
 of_conflicts_one_at_a_time(void **state)
 {
@@ -338,7 +338,7 @@ differences_are_told_in_hunks(void **state)
 			    " 5\n 6\n 7\n 8\n-9\n");
 }
 
-/* A file is changed only if it still is what it was; its mode stays, and a link to it. */
+/* A file is changed only if its content is still the same; its mode and a link to it stay. */
 static void
 a_file_is_replaced(void **state)
 {

@@ -55,7 +55,7 @@ load(void)
 	assert_non_null(f);
 }
 
-/* The overlay is refused with that code at that line, and nothing else is said. */
+/* The overlay is rejected with that code at that line, and without another diagnostic. */
 static void
 refused(const char *id, unsigned line, const char *text)
 {
@@ -93,7 +93,7 @@ a_new_release_stands_in_its_place(void **state)
 					version_parse(a, all[i]->version)) < 0);
 	assert_non_null(strstr(facts_torch(f, "2.2.3")->source, dir));
 	assert_non_null(strstr(facts_torch(f, "2.2.3")->source, "torch.yaml:3 (made up"));
-	/* The others are as they were. */
+	/* The others are unchanged. */
 	assert_string_equal(facts_torch(f, "2.2.2")->torchvision, "0.17.2");
 	assert_true(starts_with(facts_torch(f, "2.2.2")->source, "knowledge/torch.yaml:"));
 }
@@ -120,7 +120,7 @@ maps_merge_texts_replace_and_null_removes(void **state)
 	assert_string_equal(torch_variant(t, "cpu")->glibc_min, "2.99");
 	assert_non_null(torch_variant(t, "cu121"));
 	assert_null(facts_torch(f, "2.2.1"));
-	/* What was not replaced still rests on its old source. */
+	/* Claims that were not replaced keep their source. */
 	assert_non_null(strstr(t->source, "made up"));
 	assert_non_null(strstr(t->source, "and 3 more"));
 }
@@ -159,7 +159,7 @@ a_new_extension_and_a_new_gpu(void **state)
 	assert_non_null(facts_gpu(f, "rtx4090"));
 }
 
-/* Names are told in their order, whichever file they are from. */
+/* Names are listed in their order, independent of their file. */
 static void
 extensions_are_in_order(void **state)
 {

@@ -48,7 +48,7 @@ mamba_ssm(void **state)
 	assert_true(has(r->run_requires, "einops") && has(r->run_requires, "transformers<5"));
 	assert_string_equal(r->cxx_std, "c++17");
 	assert_string_equal(r->requires_python, ">=3.8");
-	/* Its metadata forgets triton, its code does not. */
+	/* Its metadata lacks triton, which its code imports. */
 	assert_true(has(extension_release(e, "2.2.4")->run_requires, "triton"));
 	assert_int_equal(extension_release(e, "2.2.5")->sdist_buildable, TRI_YES);
 	assert_true(has(extension_release(e, "2.3.2.post1")->run_requires, "triton>=3.5.0"));
@@ -97,7 +97,7 @@ prebuilt_wheels(void **state)
 	assert_non_null(why);
 }
 
-/* The pairing of a package with another that holds at a version, or NULL. */
+/* Returns the pairing of a package with another one that applies to a version, or NULL. */
 static const struct pairing *
 pairing_at(const char *name, const char *version, const char *other)
 {
@@ -161,7 +161,7 @@ packages_and_costs(void **state)
 	assert_true(has(r->wheels, "cp312-cp312-manylinux_2_17_x86_64"));
 	assert_false(has(r->wheels, "cp313-cp313-manylinux_2_17_x86_64"));
 	assert_non_null(package_release(numpy, version_parse(a, "2.4.0"))->yanked);
-	/* One that is listed, one beside them, one that never was, and one that may have come since. */
+	/* A listed release, an unlisted one, one that never existed, and one that may be newer. */
 	assert_false(package_lacks(f, numpy, version_parse(a, "1.26.4")));
 	assert_false(package_lacks(f, numpy, version_parse(a, "1.26.3")));
 	assert_true(package_lacks(f, numpy, version_parse(a, "1.99.99")));
@@ -176,7 +176,7 @@ packages_and_costs(void **state)
 	assert_string_equal(facts_date(f), "2026-11-23");
 }
 
-/* --- every entry can be read, and says where it comes from --- */
+/* --- every entry can be read, and has a source --- */
 
 static void
 sourced(const char *source)
@@ -277,7 +277,7 @@ every_entry_has_a_source(void **state)
 	}
 }
 
-/* What cannot be seen from a program is seen in its JSON: each entry is asked for. */
+/* The JSON of each entry shows the parts that other functions do not return. */
 static void
 every_entry_can_be_shown(void **state)
 {

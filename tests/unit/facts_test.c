@@ -93,7 +93,7 @@ torch_others(void **state)
 	assert_string_equal(torch_variant_on_pypi(facts_torch(f, "2.8.0"))->tag, "cu128");
 	assert_true(has(torch_variant(facts_torch(f, "2.8.0"), "cu128")->archs, "7.0"));
 	assert_string_equal(facts_torch(f, "2.0.0")->torchaudio, "2.0.1");
-	/* PyPI alone has it: there is no index to name. */
+	/* Only PyPI has it, so there is no index to name. */
 	assert_false(torch_variant(facts_torch(f, "2.0.1"), "cu117")->on_index);
 	assert_string_equal(facts_torch_index(f, a, "cu999"),
 			    "https://download.pytorch.org/whl/cu999");
@@ -289,7 +289,7 @@ image_names(void **state)
 		f, "host.example:5000/mirror/nvidia/cuda:12.4.1-devel-ubuntu24.04@sha256:0");
 	assert_string_equal(n.cuda, "12.4.1");
 	assert_string_equal(n.os, "ubuntu24.04");
-	/* Not a series: any 3 may be inside. */
+	/* Not a series: it may contain any 3.x. */
 	assert_null(facts_image_name(f, "python:3").python);
 	assert_string_equal(facts_image_name(f, "python:3-slim-trixie").os, "debian13");
 	n = facts_image_name(f, "");

@@ -39,7 +39,7 @@ teardown(void **state)
 	return bad;
 }
 
-/* root/path holds text. */
+/* Writes a text to root/path. */
 static void
 put(const char *root, const char *path, const char *text)
 {
@@ -119,7 +119,7 @@ group_v1(void **state)
 	h = host_read(a, root);
 	assert_int_equal(h->mem_limit_mib, 0);
 	assert_int_equal(h->mem_free_mib, 12288);
-	/* 4 GiB, 1.5 of it used, half a GiB of that in files that can go. */
+	/* 4 GiB, 1.5 of it used, of which half a GiB is cache that can be dropped. */
 	put(root, "/sys/fs/cgroup/memory/user/one/memory.limit_in_bytes", "4294967296\n");
 	put(root, "/sys/fs/cgroup/memory/user/one/memory.usage_in_bytes", "1610612736\n");
 	put(root, "/sys/fs/cgroup/memory/user/one/memory.stat",
@@ -131,13 +131,13 @@ group_v1(void **state)
 	assert_int_equal(h->mem_limit_mib, 4096);
 	assert_int_equal(h->mem_free_mib, 3072);
 	assert_int_equal(h->cpus, 2);
-	/* No quota, and one above that is tighter. */
+	/* No quota, and a tighter one in the parent group. */
 	put(root, "/sys/fs/cgroup/cpu one/user/one/cpu.cfs_quota_us", "-1\n");
 	assert_int_equal(host_read(a, root)->cpus, 5);
 	put(root, "/sys/fs/cgroup/cpu one/user/cpu.cfs_quota_us", "300000\n");
 	put(root, "/sys/fs/cgroup/cpu one/user/cpu.cfs_period_us", "100000\n");
 	assert_int_equal(host_read(a, root)->cpus, 3);
-	/* The group above has less left. */
+	/* The parent group has less free memory. */
 	put(root, "/sys/fs/cgroup/memory/user/memory.limit_in_bytes", "6442450944\n");
 	put(root, "/sys/fs/cgroup/memory/user/memory.usage_in_bytes", "5368709120\n");
 	h = host_read(a, root);
@@ -148,7 +148,7 @@ group_v1(void **state)
 	assert_int_equal(host_read(a, root)->mem_free_mib, 0);
 }
 
-/* In a container whose /proc tells the host's names: its group is the mount point. */
+/* In a container whose /proc has the host's names, its group is the mount point. */
 static void
 container_v1(void **state)
 {
@@ -160,13 +160,13 @@ container_v1(void **state)
 	put(root, "/sys/fs/cgroup/memory/memory.limit_in_bytes", "2147483648\n");
 	put(root, "/sys/fs/cgroup/memory/memory.usage_in_bytes", "1073741824\n");
 	assert_int_equal(host_read(a, root)->mem_free_mib, 1024);
-	/* A group below it; and one that is somebody else's view. */
+	/* A group below it, and one of another view. */
 	put(root, "/proc/self/cgroup", "5:memory:/docker/0123/deep\n4:cpuacct,cpu:/docker/0123\n");
 	put(root, "/sys/fs/cgroup/memory/deep/memory.limit_in_bytes", "1073741824\n");
 	assert_int_equal(host_read(a, root)->mem_limit_mib, 1024);
 	put(root, "/proc/self/cgroup", "5:memory:/docker/01234\n4:cpuacct,cpu:/../x\n");
 	assert_int_equal(host_read(a, root)->mem_limit_mib, 2048);
-	/* A limit of a group that cannot be seen. */
+	/* A limit of an invisible group. */
 	put(root, "/sys/fs/cgroup/memory/memory.stat", "hierarchical_memory_limit 1610612736\n");
 	assert_int_equal(host_read(a, root)->mem_limit_mib, 1536);
 }
@@ -193,17 +193,17 @@ group_v2(void **state)
 	assert_int_equal(h->mem_limit_mib, 8192);
 	assert_int_equal(h->mem_free_mib, 6144);
 	assert_int_equal(h->cpus, 2);
-	/* Where it begins to slow down is where it ends for us. */
+	/* The point at which the kernel throttles counts as the limit. */
 	put(root, "/sys/fs/cgroup/system.slice/x.service/memory.high", "3221225472\n");
 	h = host_read(a, root);
 	assert_int_equal(h->mem_limit_mib, 3072);
 	assert_int_equal(h->mem_free_mib, 3072);
-	/* Under a hundredth of a processor it is still one. */
+	/* Below a hundredth of a processor, it is still one. */
 	put(root, "/sys/fs/cgroup/system.slice/x.service/cpu.max", "1000 100000\n");
 	assert_int_equal(host_read(a, root)->cpus, 1);
 }
 
-/* Files that say nonsense, or nothing. */
+/* Files with invalid content, or without any. */
 static void
 nonsense(void **state)
 {
@@ -334,7 +334,7 @@ gpus(void **state)
 	assert_int_equal(g->list.at[0].major, 9);
 	assert_int_equal(g->list.at[0].minor, 0);
 	assert_int_equal(g->list.at[0].mem_mib, 81559);
-	/* One of them is lost; a name without an end; memory that it does not tell. */
+	/* One of them is lost; a name without an end; unreported memory. */
 	setenv("SECOND", "15", 1);
 	setenv("LONG", "1", 1);
 	setenv("MEMORY", "3", 1);
@@ -368,7 +368,7 @@ no_gpus(void **state)
 	const struct host_gpus *g;
 
 	(void)state;
-	/* Where there is something to do, it says so. */
+	/* If there is a fix, the message has it. */
 	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
 		const char *why = none_with(so, "INIT", arena_printf(a, "%d", codes[i]));
 
@@ -382,7 +382,7 @@ no_gpus(void **state)
 		none_with(so, "COUNT", "17"),
 		"the operating system denies access to the GPU: inside a container, its "
 		"device cgroup");
-	/* Libraries that are not there, no libraries, or too old. */
+	/* Libraries that do not exist, are not libraries, or are too old. */
 	g = host_gpus(a, arena_printf(a, "%s/not-there.so", tmp));
 	assert_int_equal(g->list.n, 0);
 	assert_memory_equal(g->why_none, "no NVIDIA driver: ", 18);

@@ -31,7 +31,7 @@ bench(void)
 	return b;
 }
 
-/* The one diagnostic has this code and says this. */
+/* The only diagnostic has this code and this text. */
 static void
 assert_refused(const struct bench *b, const char *id, const char *text)
 {
@@ -190,7 +190,7 @@ test_elf(void **state)
 	e = elf_read(b.a, &b.ds, "self", own, (size_t)st.st_size);
 	assert_non_null(e);
 	assert_true(names_have(&e->needed, "libc.so.6"));
-	/* Every way of being cut short is noticed. */
+	/* Every truncation is detected. */
 	for (size_t n = 0; n < (size_t)st.st_size; n += (size_t)st.st_size / 37) {
 		diags_init(&b.ds, b.a);
 		assert_null(elf_read(b.a, &b.ds, "self", own, n));

@@ -61,7 +61,7 @@ the_cost_is_the_sum_that_the_header_states(void **state)
 	assert_true(order_cost(jobs, ba, 2) == 2 * (3 + 10) + 0.5 * 10);
 }
 
-/* A cheap job that changes often comes early if what needs it is worth it. */
+/* A cheap job that changes often comes early if the jobs that need it are worth it. */
 static void
 needs_are_kept_and_pull_forward(void **state)
 {
@@ -106,7 +106,7 @@ nothing_to_order(void **state)
 	assert_int_equal(order[0], 7);
 }
 
-/* With more jobs than are searched completely, the order keeps the needs and is not called exact. */
+/* With too many jobs for a complete search, the order respects the needs and is not called exact. */
 static void
 the_order_of_many_jobs_is_estimated(void **state)
 {

@@ -18,7 +18,7 @@ a_time_limit_ends_it(void **state)
 	assert_int_equal(r.status, 128 + SIGTERM);
 	assert_true(r.seconds >= 0.3 && r.seconds < 3);
 	assert_string_equal(h.out.at[0], "first");
-	/* Ticks came while nothing happened, and not by turning round and round. */
+	/* Ticks came while nothing happened, without a busy loop. */
 	assert_true(h.ticks >= 2 && h.ticks < 20);
 	assert_true(h.gap_s < 0.3);
 	assert_true(r.cpu_s < 0.3);
@@ -36,7 +36,7 @@ grandchildren_are_ended(void **state)
 	assert_false(sh(arena_printf(a, "sh -c 'echo $$ > %s; sleep 60' & wait", file), NULL,
 			(struct proc_spec){ .timeout_s = 0.3 }, &r));
 	assert_false(alive(file));
-	/* After a good end: what holds the pipe, and what does not let SIGTERM end it. */
+	/* After a successful end: a process that holds the pipe, and one that ignores SIGTERM. */
 	assert_true(sh(arena_printf(a,
 				    "sh -c 'trap \"\" TERM; echo $$ > %s; sleep 60; sleep 60' & "
 				    "while [ ! -s %s ]; do :; done; echo done",
@@ -56,7 +56,7 @@ what_left_the_group_is_ended_with_it(void **state)
 	const char *file = fs_join(a, folder, "session");
 
 	(void)state;
-	/* As a container's process: in a session of its own, and deaf to SIGTERM. */
+	/* Like a container's process: in a separate session, and deaf to SIGTERM. */
 	assert_false(
 		sh(arena_printf(a,
 				"setsid sh -c 'trap \"\" TERM; echo $$ > %s; sleep 60; sleep 60' & "
@@ -78,7 +78,7 @@ a_pipe_held_by_others_is_not_waited_for(void **state)
 
 	(void)state;
 	clock_gettime(CLOCK_MONOTONIC, &before);
-	/* One that left the group for a session of its own holds our pipe: it is not waited for. */
+	/* A process in a session of its own holds our pipe: proc_run does not wait for it. */
 	assert_true(
 		sh(arena_printf(a,
 				"setsid sh -c 'echo $$ > %s; exec sleep 20' & while [ ! -s %s ]; "
@@ -148,7 +148,7 @@ signals_end_it(void **state)
 		assert_false(r.timed_out);
 		assert_string_equal(buf_text(&r.out), "told\n");
 		assert_int_equal(proc_interrupted(), all[i]);
-		/* What cleans up afterwards runs. */
+		/* A child with `cleanup` runs afterwards. */
 		assert_true(sh("sleep 0.1", NULL, (struct proc_spec){ .cleanup = true }, &r));
 		assert_false(r.interrupted);
 	}
@@ -185,7 +185,7 @@ after_a_signal_only_clean_ups_start(void **state)
 	assert_false(r.interrupted);
 }
 
-/* As podman does: what it has made goes only if it ends by itself. */
+/* Like podman: it cleans up only if it ends by itself. */
 #define CLIENT "trap 'exit 0' TERM; touch %1$s; %2$s; rm %1$s; exit 1"
 
 static void

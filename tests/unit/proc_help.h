@@ -25,7 +25,7 @@ struct heard {
 	struct names out, err;
 	size_t longest, pieces, ticks, bytes;
 	double tick_s, gap_s;
-	double signal_s; /* after it this process is sent a signal, as often as signals says */
+	double signal_s; /* after this time, this process gets `signals` signals */
 	int signal, signals;
 };
 
@@ -99,8 +99,8 @@ proc_tests(const struct CMUnitTest *tests, size_t n)
 	struct proc_result r;
 	int failed;
 
-	close_range(3, ~0U, 0); /* what whoever started the test left open */
-	/* A job in the background of a shell has SIGINT ignored, one of nohup SIGHUP. */
+	close_range(3, ~0U, 0); /* files that the starter of the test left open */
+	/* A shell ignores SIGINT for background jobs, and nohup ignores SIGHUP. */
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
 	signal(SIGHUP, SIG_DFL);

@@ -30,7 +30,7 @@ status_and_signals(void **state)
 	assert_false(sh("kill -9 $$", NULL, (struct proc_spec){ 0 }, &r));
 	assert_int_equal(r.status, 128 + 9);
 	assert_false(r.timed_out || r.interrupted);
-	/* A broken pipe ends children as it does everywhere. */
+	/* A broken pipe ends children as usual. */
 	signal(SIGPIPE, SIG_IGN);
 	assert_false(sh("kill -PIPE $$", NULL, (struct proc_spec){ 0 }, &r));
 	assert_int_equal(r.status, 128 + SIGPIPE);
@@ -61,7 +61,7 @@ what_cannot_be_started_says_why(void **state)
 	assert_false(run(ARGV("true"), NULL, (struct proc_spec){ .cwd = plain }, &r));
 	assert_false(r.started);
 	assert_int_equal(r.error, ENOTDIR);
-	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* nothing was left unwaited for */
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no zombie is left */
 }
 
 static void
@@ -81,7 +81,7 @@ programs_are_found_in_path(void **state)
 	chmod(tool, 0755);
 	setenv("PATH", arena_printf(a, "%s:/nowhere::%s/../%s", folder, folder, folder + 5), 1);
 	all = proc_which_all(a, "tool");
-	assert_int_equal(all.n, 1); /* the same file by another name is the same */
+	assert_int_equal(all.n, 1); /* the same file with another name counts once */
 	assert_string_equal(all.at[0], tool);
 	unsetenv("PATH");
 	assert_string_equal(proc_which(a, "sh"), "/bin/sh");
@@ -130,9 +130,9 @@ a_megabyte_goes_in_while_it_comes_out(void **state)
 	assert_int_equal(r.out.n, SIZE);
 	assert_false(r.out.over);
 	assert_memory_equal(r.out.p, big, SIZE);
-	/* One that reads nothing of it ends as well. */
+	/* A child that reads nothing of it also ends. */
 	assert_true(run(ARGV("true"), NULL, spec, &r));
-	/* None is given: the end at once. */
+	/* No input: the end of file at once. */
 	spec.input = NULL;
 	assert_true(run(ARGV("cat"), NULL, spec, &r));
 	assert_int_equal(r.out.n, 0);
@@ -181,7 +181,7 @@ only_the_last_bytes_are_kept(void **state)
 	struct proc_result r;
 
 	(void)state;
-	/* 20 MB go by; the last bytes stay, and the arena does not see the rest. */
+	/* Of 20 MB, the last bytes stay, and the arena does not grow. */
 	assert_true(sh("head -c 20000000 /dev/zero | tr '\\0' x; echo end; echo E >&2", &h,
 		       (struct proc_spec){ .keep = 10 }, &r));
 	assert_int_equal(r.out.n, 10);
@@ -198,7 +198,7 @@ closed_output_is_not_the_end(void **state)
 	struct proc_result r;
 
 	(void)state;
-	/* One that closes both and works on is waited for. */
+	/* proc_run waits for a child that closes both streams and continues. */
 	assert_false(sh("exec >&- 2>&-; sleep 0.4; exit 3", NULL, (struct proc_spec){ 0 }, &r));
 	assert_int_equal(r.status, 3);
 	assert_true(r.seconds >= 0.4);
@@ -232,7 +232,7 @@ no_descriptor_is_passed_on_or_left(void **state)
 	struct proc_result r;
 
 	(void)state;
-	/* Nothing of ours reaches the child, and nothing stays open here. */
+	/* The child inherits no descriptor of ours, and none stays open here. */
 	assert_true(run(ARGV("ls", "/proc/self/fd"), NULL, (struct proc_spec){ .keep = 100 }, &r));
 	assert_string_equal(buf_text(&r.out), "0\n1\n2\n3\n"); /* 3: ls reads the directory */
 	for (int i = 0; i < 50; i++)
@@ -258,7 +258,7 @@ ignored_sigchld_does_not_eat_the_status(void **state)
 	struct proc_result r;
 
 	(void)state;
-	/* Whoever started us had SIGCHLD ignored: the status is there all the same. */
+	/* The parent process ignored SIGCHLD: the status is available nevertheless. */
 	signal(SIGCHLD, SIG_IGN);
 	assert_false(sh("exit 9", NULL, (struct proc_spec){ 0 }, &r));
 	assert_int_equal(r.status, 9);

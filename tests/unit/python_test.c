@@ -63,7 +63,7 @@ prereleases_are_told(void **state)
 	assert_false(version_is_prerelease(version_parse(a, "1.0.post1+local")));
 }
 
-/* A version is compared as what it is, not as the text that it was read from. */
+/* Versions are compared by value, not by their text. */
 static void
 arbitrary_equality_takes_the_normal_form(void **state)
 {

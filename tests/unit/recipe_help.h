@@ -16,7 +16,7 @@
 
 /* Makes recipes from texts, for the tests of src/recipe/. */
 
-/* Files by name, as text: "r.yaml" first, then name and text by turns, NULL at the end. */
+/* Files by name, as text: "r.yaml" first, then alternately name and text, NULL at the end. */
 struct files {
 	const char *const *at;
 };
@@ -84,7 +84,7 @@ print_errors(void)
 			    d->text);
 }
 
-/* The one recipe of a text. */
+/* Returns the only recipe of a text. */
 static inline const struct recipe *
 one(const char *text)
 {
@@ -113,7 +113,7 @@ same(const char *x, const char *y)
 	assert_string_equal(first, second);
 }
 
-/* The first error of a text: "LINE:COL SBnnnn". */
+/* Returns the first error of a text: "LINE:COL SBnnnn". */
 static inline void
 refused(const char *text, const char *where)
 {

@@ -214,7 +214,7 @@ maps_merge_lists_replace_null_removes(void **state)
 			     NULL, NULL),
 		      "{\"env\": {\"B\": \"y\", \"C\": \"z\"}, \"packages\": [\"c\"], \"stack\": "
 		      "\"r\", \"torch\": {\"index\": \"cpu\", \"version\": \"2.2.2\"}}");
-	/* A text replaces a map whole; a map laid on a text is laid on its long form. */
+	/* A text replaces the whole map; a map on a text is merged with its long form. */
 	assert_merged(merged(base, "extends: [base.yaml]\ntorch: 2.5.1\nenv:\npackages:\nuser:\n",
 			     NULL, NULL),
 		      "{\"stack\": \"r\", \"torch\": {\"version\": \"2.5.1\"}}");
@@ -243,7 +243,7 @@ the_order_is_extends_file_variant_set(void **state)
 		"{\"env\": {\"A\": \"base\", \"B\": \"file\", \"C\": \"file\", \"D\": \"file\"}, "
 		"\"stack\": \"r\", \"user\": \"app\"}");
 	assert_merged(merged(base, file, NULL, "env="), "{\"stack\": \"r\", \"user\": \"app\"}");
-	/* A null in a variant waits until the variant is applied. */
+	/* A null in a variant takes effect when the variant is applied. */
 	assert_merged(merged("user: app\nvariants: {v: {platform: linux/arm64}}",
 			     "extends: base.yaml\nvariants: {v: {user: null}}", "v", NULL),
 		      "{\"platform\": \"linux/arm64\", \"stack\": \"r\"}");

@@ -96,7 +96,7 @@ written_is_read(void **state)
 	arena_free(a);
 }
 
-/* A build from caches and the store does not forget what the steps cost. */
+/* A build from caches and the store keeps the costs of the steps. */
 static void
 measures_are_kept(void **state)
 {
@@ -116,7 +116,7 @@ measures_are_kept(void **state)
 	assert_true(build_record_read(a, path, &out));
 	assert_true(fabs(out.steps.at[0].measured_s - 108.123) < 0.001);
 	assert_true(fabs(out.steps.at[1].measured_s - 643) < 0.001);
-	/* Another step of that name is another step. */
+	/* A step with the same name and another key is another step. */
 	r.steps.at[0].key = r.steps.at[0].own = "new";
 	r.steps.at[1].partly = true;
 	r.steps.at[1].from = "built";
@@ -237,7 +237,7 @@ what_is_left(void **state)
 	assert_true(fabs(progress_remaining(p) - 650) < 0.01);
 	progress_tick(p, 1000);
 	assert_true(progress_remaining(p) >= 610);
-	/* Twice as slow as thought: so is the rest, but the first 30 s count against it. */
+	/* Twice as slow as estimated: so is the rest, but the first 30 s dampen the factor. */
 	event(p, EVENT_DONE, "torch", 200);
 	assert_true(progress_pace(p) > 1.7 && progress_pace(p) < 2);
 	assert_true(progress_remaining(p) > 1050 && progress_remaining(p) < 1220);
@@ -253,7 +253,7 @@ what_is_left(void **state)
 	arena_free(a);
 }
 
-/* What is cached in a second call of the engine was built in the first. */
+/* A step that is cached in a second call of the engine was built in the first. */
 static void
 several_calls(void **state)
 {

@@ -152,7 +152,7 @@ values(void)
 	return s;
 }
 
-/* The expansion; NULL if it was refused, and then at least one error was added. */
+/* Returns the expansion; NULL if it was rejected, with at least one error. */
 static const char *
 expanded(const char *text)
 {
@@ -189,13 +189,13 @@ test_expand(void **state)
 		{ "{{^none}}{{title|comment}}{{/none}}", "it's $x" },
 		{ "{{! gone }}a{{! and\n gone }}b", "ab" },
 		{ "{{{{x}}", "{{x}}" },
-		/* Lines of tags alone leave nothing behind; others keep theirs. */
+		/* Lines with only tags leave nothing behind; other lines keep their ends. */
 		{ "a\n  {{#yes}}\nb\n{{/yes}}\nc\n", "a\nb\nc\n" },
 		{ "{{#packages}} {{#pinned}}\n{{name|sh}}\n{{/pinned}}{{/packages}}", "torch\n" },
 		{ "{{! remark\n   of two lines }}\na\n", "a\n" },
 		{ "a {{#yes}}\nb{{/yes}}\n", "a \nb\n" },
 		{ "{{#yes}}\n{{/yes}}", "" },
-		/* Code alone on its line is indented as a whole. */
+		/* Code that is alone on its line is indented as a whole. */
 		{ "RUN {{code|code}}\n", "RUN one \\\n  two\nthree\n" },
 		{ "    {{code|code}}\n", "    one \\\n      two\n    three\n" },
 	};

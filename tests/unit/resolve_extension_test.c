@@ -3,7 +3,7 @@
 
 #define STACK "torch: {version: 2.2.2, index: cu121}\ncuda: \"12.1\"\npython: \"3.11\"\n"
 
-/* --- where a release comes from --- */
+/* --- the source of a release --- */
 
 static void
 a_source_archive_without_its_source(void **state)
@@ -14,14 +14,14 @@ a_source_archive_without_its_source(void **state)
 	     STACK "extensions: [{name: mamba-ssm, version: 2.2.2, from: sdist}]\n");
 	comes_to("SB0235",
 		 STACK "extensions: [{name: causal-conv1d, version: 1.5.1, from: sdist}]\n");
-	/* Left open it comes from git; and from the next release on the archive is whole. */
+	/* Without a source in the recipe, it comes from git; from the next release on, the archive is complete. */
 	comes_to("", STACK "extensions: [mamba-ssm==2.2.2]\n");
 	assert_string_equal("git", chosen(solved(STACK "extensions: [mamba-ssm==2.2.2]\n"),
 					  "mamba-ssm source"));
 	comes_to("", STACK "extensions: [{name: causal-conv1d, version: 1.5.2, from: sdist}]\n");
 }
 
-/* In packages: pip asks PyPI; mamba-ssm 2.2.6 is a tag and nothing else. */
+/* In packages: pip uses PyPI; mamba-ssm 2.2.6 is only a tag. */
 static void
 what_pypi_never_had(void **state)
 {
@@ -77,7 +77,7 @@ wheels_of_a_release(void **state)
 	says("are for Python 3.8, 3.9, 3.10 and 3.11",
 	     "torch: {version: 2.2.2, index: cu121}\npython: \"3.12\"\n" RELEASE("mamba-ssm",
 										 "1.1.4"));
-	/* The label of a tag that no wheel lies under. */
+	/* The label of a tag without a wheel. */
 	comes_to("SB0235", "torch: {version: 2.9.1, index: cu128}\npython: \"3.11\"\n" RELEASE(
 				   "causal-conv1d", "1.6.1"));
 	comes_to("SB0235", "torch: {version: 2.9.1, index: cu128}\npython: \"3.11\"\n" RELEASE(
@@ -87,7 +87,7 @@ wheels_of_a_release(void **state)
 	/* Only the new ABI from 2.7 on, and torch has it. */
 	comes_to("", "torch: {version: 2.7.1, index: cu128}\npython: \"3.11\"\n" RELEASE(
 			     "mamba-ssm", "2.3.1"));
-	/* Nothing is known of that release, so neither of its wheels. */
+	/* The release is unknown, and so are its wheels. */
 	comes_to("SB0235", STACK RELEASE("causal-conv1d", "1.4.7"));
 }
 
@@ -118,7 +118,7 @@ names_hold(const struct names *names, const char *name)
 	return false;
 }
 
-/* fit/ refuses exactly what resolve/ finds no address for. */
+/* The rules reject exactly the wheels without an address. */
 static void
 one_release(const char *name, const char *version)
 {
@@ -136,7 +136,7 @@ one_release(const char *name, const char *version)
 			struct wheel_wanted want = { torches[i]->version, v->cuda, python, "x86_64",
 						     v->cxx11abi,         NULL };
 
-			/* PyPI's alone needs the index that PyPI is. */
+			/* Only that of PyPI needs PyPI as the index. */
 			if (!v->cuda || !names_hold(&torches[i]->pythons, python) || !v->on_index)
 				continue;
 			codes = codes_of(solved(arena_printf(
@@ -145,7 +145,7 @@ one_release(const char *name, const char *version)
 				"extensions: [{name: %s, version: %s, from: release}]\n",
 				python, torches[i]->version, v->tag, name, version)));
 			is = facts_extension_wheel(facts, a, r, &want, &why, &source) != NULL;
-			/* Where it has none, another reason may be told instead. */
+			/* Without one, another reason may be reported. */
 			if (is ? strstr(codes, "SB0235") != NULL : !*codes)
 				fail_msg("%s %s, torch %s %s, Python %s: %s", name, version,
 					 torches[i]->version, v->tag, python, codes);
@@ -184,7 +184,7 @@ wheels_by_name(void **state)
 	says("was built for torch 2.3, as its name shows",
 	     STACK WHEEL("mamba_ssm-2.2.2+cu122torch2.3cxx11abiFALSE-cp311-cp311-"
 			 "linux_x86_64.whl"));
-	/* What a name does not say is not judged. */
+	/* Values that a name lacks are not checked. */
 	comes_to("", STACK WHEEL("mamba_ssm-2.2.2-py3-none-any.whl"));
 	comes_to("", STACK WHEEL("mamba_ssm-2.2.2-cp39-abi3-linux_x86_64.whl"));
 	comes_to("SB0255", STACK WHEEL("mamba_ssm-2.2.2-cp312-abi3-linux_x86_64.whl"));
@@ -246,7 +246,7 @@ gpus_and_torch(void **state)
 	comes_to("SB0258", "gpus: [v100]\ntorch: {version: 2.11.0, index: cu128}\n");
 	comes_to("SB0258", "gpus: [v100]\ntorch: {version: 2.13.0, index: cu130}\n");
 	comes_to("", "gpus: [v100]\ntorch: {version: 2.13.0, index: cu126}\n");
-	/* Concluded from the release before, and not read. */
+	/* Inferred from the previous release, not read. */
 	comes_to("(SB0259)", "gpus: [v100]\ntorch: {version: 2.12.1, index: cu129}\n");
 	comes_to("", "gpus: [t4]\ntorch: {version: 2.12.1, index: cu129}\n");
 }
@@ -320,7 +320,7 @@ nvcc_and_what_is_compiled(void **state)
 	says("which the nvcc of CUDA 13.0 and newer does not support",
 	     "gpus: [a100]\ncuda: \"13.0\"\ntorch: {version: 2.9.1, index: cu130}\n"
 	     "extensions: [causal-conv1d==1.5.2]\n");
-	/* What is compiled for the GPUs asked for. */
+	/* The GPUs of the recipe, for which it is compiled. */
 	comes_to("SB0261", "gpus: [h100]\ncuda: \"11.7\"\n"
 			   "torch: {version: 2.0.1, index: cu118}\n"
 			   "extensions: [torch-scatter==2.1.2]\n");
@@ -350,7 +350,7 @@ single_packages(void **state)
 	comes_to("", "torch: {version: 2.8.0, index: cu128}\npackages: [bitsandbytes==0.50.0]\n");
 }
 
-/* --- what goes with what --- */
+/* --- compatible versions --- */
 
 static void
 mamba_and_its_friends(void **state)
@@ -395,7 +395,7 @@ a_nightly_among_packages(void **state)
 		"causal_conv1d-1.4.0+cu122torch2.4cxx11abiFALSE-cp311-cp311-linux_x86_64.whl\"]\n");
 }
 
-/* The recipe says itself what is compiled for. */
+/* The recipe itself sets the GPUs of the compile. */
 static void
 an_arch_list_of_the_recipe(void **state)
 {
@@ -408,7 +408,7 @@ an_arch_list_of_the_recipe(void **state)
 	comes_to("", arena_printf(a, "%senv: {TORCH_CUDA_ARCH_LIST: \"8.6\"}\n", rest));
 }
 
-/* A commit may be anything, and so may a release that nobody wrote down. */
+/* A commit has unknown content, and so has an unlisted release. */
 static void
 what_is_not_known_is_not_judged(void **state)
 {
@@ -421,7 +421,7 @@ what_is_not_known_is_not_judged(void **state)
 	comes_to("", STACK "extensions: [somebody-elses==1.0]\n");
 }
 
-/* --- what is left open --- */
+/* --- open values --- */
 
 static void
 newest_for(const char *gpu, const char *codes)

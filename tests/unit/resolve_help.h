@@ -51,7 +51,7 @@ static inline void __attribute__((unused)) comes_to(const char *codes, const cha
 	assert_string_equal(codes, codes_of(solution));
 }
 
-/* A sentence of the first error, or of the first warning. */
+/* Returns whether the first error, or the first warning, has a sentence. */
 static inline void __attribute__((unused)) says(const char *part, const char *text)
 {
 	const struct solution *solution = solved(text);

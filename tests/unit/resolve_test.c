@@ -14,7 +14,7 @@ chooses(const char *key, const char *text, const char *recipe)
 	assert_string_equal(text, seen);
 }
 
-/* The pins that the first error names, by their texts. */
+/* Returns the texts of the pins that the first error names. */
 static void
 names_pins(const char *texts, const char *recipe)
 {
@@ -178,7 +178,7 @@ cuda_and_what_is_compiled(void **state)
 	comes_to("SB0224", "base: nvidia/cuda:12.1.1-devel-ubuntu22.04\ncuda: \"12.4\"\n" STACK);
 	comes_to("", "base: nvidia/cuda:12.1.1-devel-ubuntu22.04\ncuda: \"12.1\"\n" STACK);
 	comes_to("SB0222", "cuda: \"12.7\"\ntorch: 2.6.0\n");
-	/* A release that is named is refused where the place to write `image` is known. */
+	/* A named release is rejected at the place of `image`. */
 	says("PyPI has wheels of nvcc from CUDA 13.0 on",
 	     "base: ubuntu:22.04\ncuda: {from: wheels}\n"
 	     "torch: {version: 2.5.1, index: cu124}\n" COMPILED);
@@ -204,7 +204,7 @@ compilers(void **state)
 	comes_to("", arena_printf(a, "%storch: 2.10.0+cu128\n", newer));
 	comes_to("SB0245",
 		 "base: debian:13-slim\ncuda: {version: \"12.1\", from: apt}\n" STACK COMPILED);
-	/* Its glibc is too new for nvcc, wherever nvcc comes from. */
+	/* Its glibc is too new for nvcc from any source. */
 	comes_to("SB0245",
 		 "base: debian:13-slim\ncuda: {version: \"12.1\", from: host}\n" STACK COMPILED);
 	comes_to("SB0245",
@@ -256,7 +256,7 @@ independent_conflicts_are_two(void **state)
 				  "base: nvidia/cuda:11.8.0-devel-ubuntu22.04\n" COMPILED);
 }
 
-/* A search that was not done is told as SB0265, and is not called fine. */
+/* An incomplete search is reported as SB0265, and not as a success. */
 static void
 a_search_that_is_given_up_is_told(void **state)
 {

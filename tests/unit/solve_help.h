@@ -131,7 +131,7 @@ tell_candidates(void *ctx, unsigned x)
 	return u->candidates[x];
 }
 
-/* Each once, with the first plain term that it has; one that has none with anything. */
+/* Each once, with its first plain term; one without a plain term matches any. */
 static inline void
 tell_facts(void *ctx, unsigned x, size_t candidate, struct solve_facts *out)
 {
@@ -178,7 +178,7 @@ universe(const char *text)
 	return u;
 }
 
-/* "foo 1.1 1.0": one of these is asked for. */
+/* "foo 1.1 1.0": one of these is required. */
 static inline struct solve_pin *
 pin(struct universe *u, const char *text)
 {
@@ -205,7 +205,7 @@ solve_all(struct universe *u)
 	return solve(u->a, &u->p, u->pins.at, u->pins.n, NULL, SOLVE_BUDGET);
 }
 
-/* "foo 1.0, bar 2.0": what is there. */
+/* "foo 1.0, bar 2.0": the solution. */
 static inline const char *
 text_of(const struct universe *u, const struct solve_result *r)
 {
@@ -218,7 +218,7 @@ text_of(const struct universe *u, const struct solve_result *r)
 	return text;
 }
 
-/* "0 2": the pins; of several variables they stand in brackets. */
+/* "0 2": the pins; those of several variables are in brackets. */
 static inline const char *
 pins_of(const struct universe *u, const struct solve_indexes *pins)
 {
@@ -229,7 +229,7 @@ pins_of(const struct universe *u, const struct solve_indexes *pins)
 	return text;
 }
 
-/* The facts as they were written, in their order, with ", " between. */
+/* The facts in their original form and order, separated by ", ". */
 static inline const char *
 facts_of(const struct universe *u, const struct solve_facts *facts)
 {
@@ -255,7 +255,7 @@ conflicts(struct universe *u)
 	return c;
 }
 
-/* "[1 2] bar 1.0": the repair and what is chosen then; "": there is none. */
+/* "[1 2] bar 1.0": the repair and its solution; "": there is none. */
 static inline const char *
 repair(struct universe *u, const bool *keep)
 {
@@ -269,7 +269,7 @@ repair(struct universe *u, const bool *keep)
 		       "";
 }
 
-/* All that pins ask for is `want`, or nothing is possible: NULL. */
+/* Checks the solution for these pins: `want`, or NULL if there is none. */
 static inline void
 expect(struct universe *u, const char *want)
 {

@@ -71,7 +71,7 @@ linear_error_reporting(void **state)
 	assert_string_equal(pins_of(u, &c.at[0].pins), "0 1");
 	assert_string_equal(facts_of(u, &c.at[0].facts),
 			    "foo 1.0.0 > bar 2.0.0, bar 2.0.0 > baz 3.0.0");
-	/* Two pins, two facts, and three steps from them to nothing. */
+	/* Two pins, two facts, and three steps to a contradiction. */
 	assert_int_equal(c.at[0].proof.n, 7);
 	done(u);
 }
@@ -161,7 +161,7 @@ an_optional_pin_counts_if_its_thing_is_there(void **state)
 	done(u);
 }
 
-/* Python decides late, so what is asked with one of its candidates is asked late, too. */
+/* Python is decided late, so its facts are requested late, too. */
 static void
 a_pin_counts_while_its_condition_holds(void **state)
 {
@@ -228,7 +228,7 @@ of_several_the_lowest_is_taken(void **state)
 	expect(u, "a 1, b 2");
 	u->rank[1] = 1;
 	expect(u, "a 1, c 2");
-	/* It is there anyway: then b is not asked for. */
+	/* It is in the solution anyway, so b is not requested. */
 	u->rank[1] = 0;
 	pin(u, "c 1");
 	expect(u, "a 1, c 1");
@@ -344,7 +344,7 @@ the_budget_is_kept(void **state)
 struct counted {
 	struct arena *a;
 	size_t n;   /* candidates of each */
-	bool alike; /* else no two variables may have the same candidate */
+	bool alike; /* otherwise, no two variables may have the same candidate */
 };
 
 static size_t
@@ -354,7 +354,7 @@ count(void *ctx, unsigned x)
 	return ((struct counted *)ctx)->n;
 }
 
-/* A variable has the candidate of the one before it or, if they must differ, of no other. */
+/* A variable has the candidate of the previous one or, if they must differ, a unique one. */
 static void
 compare(void *ctx, unsigned x, size_t candidate, struct solve_facts *out)
 {
