@@ -171,7 +171,7 @@ is_calm(const struct diagnosis *d, struct str s)
 static void
 mark_family(const struct diagnosis *d, struct str s, unsigned long long line)
 {
-	if (is_calm(d, s) || (d->aside && pattern_find(d->aside, s, NULL)))
+	if (is_calm(d, s))
 		return;
 	for (size_t i = 0; i < d->n; i++) {
 		struct seen *seen = &d->seen[i];
@@ -219,7 +219,7 @@ add_worth(const struct diagnosis *d, struct causes *all)
 		struct str s = line_round(d->p, end, end, LINE_BYTES, 0);
 		size_t begin = (size_t)(s.p - d->p);
 
-		if (pattern_find(p, s, NULL)) {
+		if (pattern_find(p, s, NULL) && !(d->aside && pattern_find(d->aside, s, NULL))) {
 			if (kept++ < WORTH_MAX)
 				list_push(d->a, &all->worth,
 					  (struct log_line){ copy_line(d, s), line });
