@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""stackbuild lock beside `uv pip compile` alone: the same project, options, index and cache, taking turns.
+"""Compares stackbuild lock with `uv pip compile` alone, alternately: the same project, options, index and cache.
 
-The set is that of recipes/torch213-cu130.yaml with the torch of the default index, which is the one that pip or uv is
-configured for.  uv alone gets the project that stackbuild wrote; a script in place of uv keeps a copy.
+The packages are those of recipes/torch213-cu130.yaml with the torch of the default index, which is the configured index of pip
+or uv.  uv alone gets the project that stackbuild wrote; a script in place of uv keeps a copy.
 """
 
 import os

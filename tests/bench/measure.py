@@ -1,6 +1,6 @@
-"""Timing of processes for benches: alternating, medians, with what the kernel counted.
+"""Measures processes for benches: alternately, as medians, with the memory from the kernel.
 
-    name|ours|peer|ratio|goal|verdict      one line a figure; table() aligns them
+    name|ours|peer|ratio|goal|verdict      one line per figure; table() aligns them
 """
 
 import os

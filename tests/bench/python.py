@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""python/ against packaging: parsing versions, matching, parsing requirements, in one run.
+"""Compares python/ with packaging: parsing versions, matching, parsing requirements, in one run.
 
-Ours is timed twice: by python_bench itself, and from outside with its start and its
-reading of JSON.
+Ours is timed twice: by python_bench itself, and from outside, which includes its start and the
+parsing of JSON.
 """
 import json
 import os

@@ -1,6 +1,6 @@
-"""check-lock LOCK < FREEZE: compare what an image has installed with the lock that it was built from.
+"""check-lock LOCK < FREEZE: compares the installed packages of an image with the lock that it was built from.
 
-FREEZE is the output of `pip freeze --all`. The only distribution beside the lock's packages and extensions is the pip of
+FREEZE is the output of `pip freeze --all`. The only other distribution, besides the lock's packages and extensions is the pip of
 the image's Python, which installs them.
 """
 import re

@@ -1,6 +1,6 @@
 /*
- * A stand-in for the CUDA runtime library, for programs that nvcc linked with `-cudart none`: one GPU
- * whose kernels the interpreter runs at their launch, and whose memory is the host's.
+ * A stand-in for the CUDA runtime library, for programs that nvcc linked with `-cudart none`: one
+ * GPU whose kernels the interpreter runs at their launch, and whose memory is the host's.
  */
 #include "ptx.h"
 
@@ -211,7 +211,7 @@ cudaMemcpy(void *to, const void *from, size_t size, enum cudaMemcpyKind kind)
 	return cudaSuccess;
 }
 
-/* Streams run at once; a fault lets the copies of a stream overtake its kernel. */
+/* Copies synchronously; a fault lets the copies of a stream overtake its kernel. */
 cudaError_t
 cudaMemcpyAsync(void *to, const void *from, size_t size, enum cudaMemcpyKind kind,
 		cudaStream_t stream)

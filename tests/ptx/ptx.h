@@ -6,10 +6,10 @@
 #include <stdint.h>
 
 /*
- * An interpreter of PTX, for tests without a GPU: it runs the code that nvcc makes from templates/smoke.cu
- * on the processor.  A block runs one warp after the other, each up to the next barrier; the lanes of a warp run
- * in lock step, those with the lowest address first.  Unknown instructions end the
- * program.
+ * An interpreter of PTX, for tests without a GPU: it runs the code that nvcc makes from
+ * templates/smoke.cu on the processor.  A block runs one warp after the other, each up to the next
+ * barrier; the lanes of a warp run in lock step, those with the lowest address first.  Unknown
+ * instructions end the program.
  *
  * Source: NVIDIA, "Parallel Thread Execution ISA" 9.0.
  */
@@ -77,7 +77,7 @@ uint64_t ptx_compute(const struct ptx_code *c, uint64_t x, uint64_t y, uint64_t 
 uint64_t ptx_convert(const struct ptx_code *c, uint64_t x);
 bool ptx_holds(const struct ptx_code *c, uint64_t x, uint64_t y);
 
-/* Returns whether PTX_FAULT names this fault of faults.tsv; each place calls it once. */
+/* Returns whether PTX_FAULT names this fault of faults.tsv; each place evaluates it once. */
 #define ptx_fault(name) \
 	__extension__({ \
 		static signed char is; \

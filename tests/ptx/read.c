@@ -83,7 +83,7 @@ blanks(const char *s)
 	return s;
 }
 
-/* "{%r1, %r2}", "{0,%rs4}" */
+/* Parses "{%r1, %r2}" or "{0,%rs4}". */
 static const char *
 read_pair(struct reading *r, const char *s, struct ptx_operand *o)
 {
@@ -159,7 +159,7 @@ read_operand(struct reading *r, const char *s, struct ptx_operand *o)
 	return address ? blanks(s + 1) : s;
 }
 
-/* "setp.gt.u32": the operation, modifiers, and one or two types. */
+/* Parses "setp.gt.u32": the operation, modifiers, and one or two types. */
 static const char *
 read_operation(const char *s, struct ptx_code *c)
 {
@@ -228,7 +228,7 @@ read_code(struct reading *r, const char *s)
 	}
 }
 
-/* ".shared .align 8 .b8 NAME[2048]" */
+/* Parses ".shared .align 8 .b8 NAME[2048]". */
 static void
 read_shared(struct reading *r, const char *s)
 {
@@ -241,7 +241,7 @@ read_shared(struct reading *r, const char *s)
 	r->k->shared += strtoul(open + 1, NULL, 10);
 }
 
-/* One statement, up to `;`; or a label, "$L__BB1_2:". */
+/* Parses one statement, up to `;`, or a label, "$L__BB1_2:". */
 static const char *
 read_statement(struct reading *r, const char *s)
 {
@@ -260,7 +260,7 @@ read_statement(struct reading *r, const char *s)
 	return s + strcspn(s, ";") + 1;
 }
 
-/* Remarks become blanks. */
+/* Replaces comments with blanks. */
 static char *
 without_remarks(const char *text, size_t n)
 {

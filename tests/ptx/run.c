@@ -106,7 +106,7 @@ store(struct block *b, const struct ptx_code *c, unsigned lane)
 	memcpy(place(b, c, &c->a[0], lane), &v, ptx_size(c->type));
 }
 
-/* The lanes add one after the other. */
+/* Runs an atomic addition of one lane; the lanes add one after the other. */
 static void
 atom(struct block *b, const struct ptx_code *c, unsigned lane, uint32_t mask)
 {
@@ -117,7 +117,7 @@ atom(struct block *b, const struct ptx_code *c, unsigned lane, uint32_t mask)
 	if (!ptx_has(c, ".add"))
 		ptx_unknown("an atomic operation", c->how);
 	memcpy(&old, at, ptx_size(c->type));
-	/* The second lane of a warp that adds to a place overwrites the first. */
+	/* A sum is lost if the next lane of the warp adds to the same place. */
 	if (ptx_fault("atom-shared-lost") && shared && lane % PTX_WARP + 1 < PTX_WARP &&
 	    mask >> (lane % PTX_WARP + 1) & 1 && place(b, c, &c->a[1], lane + 1) == at)
 		added = 0;

@@ -42,7 +42,7 @@ of_f64(double d)
 	return v;
 }
 
-/* Returns a value of `bits` significant bits, rounded to nearest even, with no bit below 2^smallest. */
+/* Rounds a value to `bits` significant bits, to nearest even, with no bit below 2^smallest. */
 static double
 rounded(double value, int bits, int smallest)
 {

@@ -100,7 +100,7 @@ run_of(const json_t *j)
 				    .name = text(j, "name") };
 }
 
-/* False: the engine has no such command. */
+/* Returns false if the engine has no such command. */
 static bool
 command(const struct engine *e, const struct engine_at *at, const char *what, const json_t *j,
 	struct engine_command *c)

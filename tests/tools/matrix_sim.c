@@ -1,10 +1,10 @@
 /*
- * Computes the time of a matrix on several workers: the planner of matrices, with a simulated clock.
+ * Computes the time of a matrix on several workers: runs the planner with a simulated clock.
  *
  *     matrix_sim RECIPE WORKERS...
  *
- * Costs are those of the plan: measured ones of the knowledge base.  All workers share one cache: the first unit that needs
- * a base stage makes it, and other units wait for it.  Prints JSON.
+ * Costs are those of the plan: measured ones of the knowledge base.  All workers share one cache:
+ * the first unit that needs a base stage makes it, and other units wait for it.  Prints JSON.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,7 +57,7 @@ simulate(struct arena *a, const struct matrix *m, size_t workers)
 	}
 }
 
-/* The longest path through base stage, wheel and cell: the minimum time for any number of workers. */
+/* Returns the longest path through base stage, wheel and cell: the minimum time in any case. */
 static double
 longest_path(struct arena *a, const struct matrix *m)
 {

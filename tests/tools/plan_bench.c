@@ -25,7 +25,7 @@ fail(const char *what, const char *id)
 	return false;
 }
 
-/* Finite and not negative. */
+/* Reads a number; returns false unless it is finite and not negative. */
 static bool
 number_of(const json_t *item, const char *key, double *out)
 {

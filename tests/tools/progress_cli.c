@@ -1,6 +1,6 @@
 /*
- * progress_cli: passes a recorded log of an engine through the parser and a printer, with the times
- * of the record, so that the output is the same each time.
+ * progress_cli: passes a recorded log of an engine through the parser and a printer, with the
+ * times of the record, so that the output is the same each time.
  *
  *     progress_cli MODE PLAN LOG [--columns N] [--rows N] [--log FILE] [--secret TEXT]
  *                  [--colour] [--speed X]
@@ -10,8 +10,9 @@
  *        instruction STAGE|- STAGE_NO LAYER_NO NO STEP|- | store ID NOTE | memory ID MIB
  * LOG    lines of SECONDS STREAM TEXT, and at the end SECONDS exit STATUS (tests/build/record)
  *
- * --speed X waits between lines like the record, X times as fast; --columns 0: those of the terminal.
- * The exit status is 0 if that of the engine is 0, otherwise 1; 2 if the output could not be written.
+ * --speed X waits between lines like the record, X times as fast;
+ * --columns 0: as wide as the terminal.  The exit status is 0 if that of the engine is 0, otherwise
+ * 1; 2 if the output could not be written.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -153,7 +154,7 @@ wait_for(const struct demo *d, double seconds)
 	nanosleep(&t, NULL);
 }
 
-/* A tick every 100 ms, as in a build, and one at the time of the line. */
+/* Calls a tick every 100 ms, as in a build, and one at the time of the line. */
 static void
 pass_time(struct demo *d, double *now, double until)
 {

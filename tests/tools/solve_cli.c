@@ -101,7 +101,7 @@ candidates(void *ctx, unsigned variable)
 	return ((struct index *)ctx)->packages.at[variable]->releases.n;
 }
 
-/* Requested packages first, then by name, like resolvelib's provider. */
+/* Returns the rank of a package: requested ones first, then by name, like resolvelib's provider. */
 static unsigned
 rank(void *ctx, unsigned variable)
 {
@@ -124,7 +124,7 @@ requirement_of(struct index *in, const char *text)
 	return r;
 }
 
-/* Returns whether it counts for this package, which may be an extra. */
+/* Returns whether a requirement applies to this package, which may be an extra. */
 static bool
 counts(struct index *in, const struct requirement *r, const char *extra)
 {

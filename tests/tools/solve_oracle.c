@@ -72,7 +72,7 @@ line_holds(const struct world *w, const struct solve_line *l, const int *value)
 	return true;
 }
 
-/* Checks that x or y forbids whatever l forbids, with every value of their variables. */
+/* Returns whether lines[1] or lines[2] forbids all that lines[0] forbids, for all values. */
 static bool
 follows(const struct world *w, const struct solve_line *const *lines, int *value, unsigned variable)
 {
@@ -92,7 +92,7 @@ follows(const struct world *w, const struct solve_line *const *lines, int *value
 	return true;
 }
 
-/* Returns the original form of a fact or a pin. */
+/* Returns whether a fact or a pin of a proof means the same as the one in the world. */
 static bool
 is_given(const struct world *w, const struct solve_line *l)
 {
@@ -318,7 +318,7 @@ compare(const struct world *w, unsigned x, unsigned y)
 	return 0;
 }
 
-/* Returns all repairs of pins of `may` in their order. */
+/* Writes all repairs of pins of `may` to `out`, in their order; returns their number. */
 static unsigned
 count_out(struct world *w, unsigned may, unsigned *out)
 {

@@ -13,8 +13,8 @@
 
 enum { MOST_THINGS = 7, MOST_LAWS = 40, MOST_PINS = 6, MOST_VALUES = 20000, OPEN = -1 };
 
-/* A term: one word, because a variable has at most 6 candidates.  A value is one of them, or after
- * them "not there". */
+/* A term: one word, because a variable has at most 6 candidates.  A value is the index of a
+ * candidate; the next index means "absent". */
 struct part {
 	unsigned variable;
 	bool not ;
@@ -31,11 +31,11 @@ struct world {
 	unsigned number, nvariables, nlaws, npins;
 	unsigned candidates[MOST_THINGS], rank[MOST_THINGS];
 	bool ranked, repeats;
-	struct law laws[MOST_LAWS + MOST_PINS]; /* behind the laws the pins, as laws */
+	struct law laws[MOST_LAWS + MOST_PINS]; /* the laws, then the pins as laws */
 	struct solve_pin pins[MOST_PINS];
 	uint64_t sets[MOST_PINS];
 	struct arena *a;
-	signed char possible[1 << MOST_PINS]; /* by the set of pins: 0 not asked yet, 1 no, 2 yes */
+	signed char possible[1 << MOST_PINS]; /* by the set of pins: 0 unknown, 1 no, 2 yes */
 };
 
 static uint64_t dice;
@@ -50,14 +50,15 @@ roll(unsigned n)
 	return (unsigned)((z ^ z >> 31) % n);
 }
 
-/* Some candidates of a variable; at least one, if it has any. */
+/* Returns random candidates of a variable; at least one, if it has any. */
 static uint64_t
 some(unsigned n)
 {
 	return n ? 1 + roll((1u << n) - 1) : 0;
 }
 
-/* 0-3 needs, 4-6 needs if present, 7 three together, 8 two need a third, 9 needs one of two. */
+/* Kinds: 0-3 needs; 4-6 two, 7 three that exclude each other; 8 two need a third; 9 needs one of
+ * two. */
 static void
 random_law(struct world *w, struct law *l)
 {
@@ -175,7 +176,7 @@ provider_of(struct world *w)
 					.rank = w->ranked ? world_rank : NULL };
 }
 
-/* --- counting out --- */
+/* --- exhaustive search --- */
 
 static bool
 part_holds(const struct world *w, const struct part *t, unsigned value)
@@ -183,7 +184,7 @@ part_holds(const struct world *w, const struct part *t, unsigned value)
 	return (value < w->candidates[t->variable] && t->set >> value & 1) != t->not ;
 }
 
-/* A set of laws: the pins are laws too, after the others. */
+/* Returns the pins as a set of laws: they are laws too, after the others. */
 static uint64_t
 pins_as_laws(const struct world *w, unsigned pins)
 {
@@ -239,7 +240,7 @@ possible_by(const struct world *w, uint64_t laws)
 	return possible_from(w, laws, value, 0);
 }
 
-/* With all laws and these pins. */
+/* Returns whether there is a solution with all laws and these pins. */
 static bool
 possible(struct world *w, unsigned pins)
 {
@@ -285,7 +286,7 @@ static bool
 best_from(const struct world *w, uint64_t laws, int *value)
 {
 	unsigned next = 0, x = 0;
-	int kind = 0; /* 1: somebody must be there; 2: one of several */
+	int kind = 0; /* 1: a variable must be present; 2: one of several */
 
 	for (unsigned i = 0; i < w->nlaws + w->npins; i++) {
 		int open = laws >> i & 1 ? asks_for(w, &w->laws[i], value, &x) : 0, of;
@@ -309,7 +310,7 @@ best_from(const struct world *w, uint64_t laws, int *value)
 	return false;
 }
 
-/* False: there is none.  value[x]: a candidate, or -1: not there. */
+/* Returns false if there is no solution.  value[x]: a candidate, or -1: absent. */
 static bool
 best(const struct world *w, unsigned pins, int *value)
 {

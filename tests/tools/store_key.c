@@ -1,6 +1,6 @@
 /*
- * Prints the key of a wheel's inputs (docs/store.md): JSON on standard input, 64 hex digits on standard
- * output.  -c prints the canonical form instead.  Exit status 1: the diagnostics have the reason.
+ * Prints the key of a wheel's inputs (docs/store.md): JSON on standard input, 64 hex digits on
+ * standard output.  -c prints the canonical form instead.  Exit status 1: see the diagnostics.
  */
 #include <stdio.h>
 #include <stdlib.h>

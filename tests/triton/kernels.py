@@ -1,7 +1,7 @@
 """The Triton kernels of mamba-ssm and causal-conv1d, each against plain torch in double precision.
 
 `compared`, `row_of`, the limits and the references are those of templates/verify, unchanged. Each function of ALL yields lists
-of rows as `numbers` reports them. It needs torch, triton, both packages, and standin/ in PYTHONPATH.
+of rows in the format of `numbers`. It needs torch, triton, both packages, and standin/ in PYTHONPATH.
 """
 
 import os
@@ -42,7 +42,7 @@ def ssd_inputs(batch=2, length=LENGTH):
 
 
 def ssd_reference(t, gate=True):
-    """Returns the same as a selective scan of each group: a head's channels share A and dt."""
+    """Returns the result of chunk_scan by a selective scan of each group: a head's channels share A and dt."""
     out = []
     for g in range(GROUPS):
         heads = slice(g * HEADS // GROUPS, (g + 1) * HEADS // GROUPS)
@@ -159,7 +159,7 @@ def ssd_initial_states():
     yield forward_only(out, ssd_reference(wide)[:, 48:], torch.float32)
 
 
-# --- one step of the recurrence, as generation takes it
+# --- one step of the recurrence, as in generation
 
 def state_update():
     from mamba_ssm.ops.triton.selective_state_update import selective_state_update

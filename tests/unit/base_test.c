@@ -311,7 +311,7 @@ a_fix_is_shown(void **state)
 					  "  or change one only   9 layers\n");
 }
 
-/* What was moved belongs where it is now: the list that it came from may be gone. */
+/* Moved diagnostics belong to their new list; the old list may no longer exist. */
 static void
 appended_diagnostics_count_where_they_are(void **state)
 {

@@ -1,4 +1,4 @@
-/* base/edit, base/fix: changes of a file in place. */
+/* base/edit, base/fix: changes to a file in place. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -99,7 +99,7 @@ a_value_comes_where_nothing_was(void **state)
 	assert_string_equal(edit_scalar(a, n->at, ""), " \"\"");
 }
 
-/* Texts that some reader reads as another value are in quotes. */
+/* A text is in quotes if any YAML reader would take it for another value. */
 static void
 plain_is_what_all_readers_take_for_this_text(void **state)
 {

@@ -39,7 +39,7 @@ teardown(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-/* "3.8 3.9": the names with blanks between them. */
+/* Returns the names with blanks between them: "3.8 3.9". */
 static inline const char *
 joined(struct names names)
 {

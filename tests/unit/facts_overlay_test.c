@@ -9,7 +9,7 @@
 static char dir[64];
 static struct names written;
 
-/* A new, empty directory; the built-in knowledge is not loaded. */
+/* Makes an empty directory; does not load the built-in knowledge base. */
 static int
 setup_folder(void **state)
 {
@@ -55,7 +55,7 @@ load(void)
 	assert_non_null(f);
 }
 
-/* The overlay is rejected with that code at that line, and without another diagnostic. */
+/* Checks that the overlay is rejected with this code at this line, and no other diagnostic. */
 static void
 refused(const char *id, unsigned line, const char *text)
 {
@@ -69,7 +69,7 @@ refused(const char *id, unsigned line, const char *text)
 		fail_msg("%s", ds.head->text);
 }
 
-/* --- good ones --- */
+/* --- valid overlays --- */
 
 static void
 a_new_release_stands_in_its_place(void **state)
@@ -93,7 +93,7 @@ a_new_release_stands_in_its_place(void **state)
 					version_parse(a, all[i]->version)) < 0);
 	assert_non_null(strstr(facts_torch(f, "2.2.3")->source, dir));
 	assert_non_null(strstr(facts_torch(f, "2.2.3")->source, "torch.yaml:3 (made up"));
-	/* The others are unchanged. */
+	/* Other releases are unchanged. */
 	assert_string_equal(facts_torch(f, "2.2.2")->torchvision, "0.17.2");
 	assert_true(starts_with(facts_torch(f, "2.2.2")->source, "knowledge/torch.yaml:"));
 }
@@ -223,7 +223,7 @@ an_empty_folder_and_empty_files_change_nothing(void **state)
 	assert_non_null(facts_os(f, "debian12"));
 }
 
-/* --- bad ones --- */
+/* --- invalid overlays --- */
 
 static void
 a_key_that_no_file_has(void **state)

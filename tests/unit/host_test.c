@@ -50,7 +50,7 @@ put(const char *root, const char *path, const char *text)
 			     false, NULL));
 }
 
-/* A machine of 8 processors, 5 of them allowed, with 16 GiB, 12 of it free. */
+/* Makes the root of a machine: 8 processors, 5 of them allowed; 16 GiB, 12 of them free. */
 static const char *
 machine(const char *name)
 {
@@ -131,7 +131,7 @@ group_v1(void **state)
 	assert_int_equal(h->mem_limit_mib, 4096);
 	assert_int_equal(h->mem_free_mib, 3072);
 	assert_int_equal(h->cpus, 2);
-	/* No quota, and a tighter one in the parent group. */
+	/* No quota, then a quota in the parent group. */
 	put(root, "/sys/fs/cgroup/cpu one/user/one/cpu.cfs_quota_us", "-1\n");
 	assert_int_equal(host_read(a, root)->cpus, 5);
 	put(root, "/sys/fs/cgroup/cpu one/user/cpu.cfs_quota_us", "300000\n");
@@ -143,7 +143,7 @@ group_v1(void **state)
 	h = host_read(a, root);
 	assert_int_equal(h->mem_limit_mib, 4096);
 	assert_int_equal(h->mem_free_mib, 1024);
-	/* More used than allowed. */
+	/* The usage exceeds the limit. */
 	put(root, "/sys/fs/cgroup/memory/user/memory.usage_in_bytes", "6442450945\n");
 	assert_int_equal(host_read(a, root)->mem_free_mib, 0);
 }
@@ -160,13 +160,13 @@ container_v1(void **state)
 	put(root, "/sys/fs/cgroup/memory/memory.limit_in_bytes", "2147483648\n");
 	put(root, "/sys/fs/cgroup/memory/memory.usage_in_bytes", "1073741824\n");
 	assert_int_equal(host_read(a, root)->mem_free_mib, 1024);
-	/* A group below it, and one of another view. */
+	/* A nested group, then groups outside of the mounted ones. */
 	put(root, "/proc/self/cgroup", "5:memory:/docker/0123/deep\n4:cpuacct,cpu:/docker/0123\n");
 	put(root, "/sys/fs/cgroup/memory/deep/memory.limit_in_bytes", "1073741824\n");
 	assert_int_equal(host_read(a, root)->mem_limit_mib, 1024);
 	put(root, "/proc/self/cgroup", "5:memory:/docker/01234\n4:cpuacct,cpu:/../x\n");
 	assert_int_equal(host_read(a, root)->mem_limit_mib, 2048);
-	/* A limit of an invisible group. */
+	/* The limit of a parent group that is not visible. */
 	put(root, "/sys/fs/cgroup/memory/memory.stat", "hierarchical_memory_limit 1610612736\n");
 	assert_int_equal(host_read(a, root)->mem_limit_mib, 1536);
 }
@@ -193,17 +193,17 @@ group_v2(void **state)
 	assert_int_equal(h->mem_limit_mib, 8192);
 	assert_int_equal(h->mem_free_mib, 6144);
 	assert_int_equal(h->cpus, 2);
-	/* The point at which the kernel throttles counts as the limit. */
+	/* memory.high, at which the kernel throttles, counts as the limit. */
 	put(root, "/sys/fs/cgroup/system.slice/x.service/memory.high", "3221225472\n");
 	h = host_read(a, root);
 	assert_int_equal(h->mem_limit_mib, 3072);
 	assert_int_equal(h->mem_free_mib, 3072);
-	/* Below a hundredth of a processor, it is still one. */
+	/* A hundredth of a processor counts as one. */
 	put(root, "/sys/fs/cgroup/system.slice/x.service/cpu.max", "1000 100000\n");
 	assert_int_equal(host_read(a, root)->cpus, 1);
 }
 
-/* Files with invalid content, or without any. */
+/* Files with invalid or missing content. */
 static void
 nonsense(void **state)
 {
@@ -240,7 +240,7 @@ windows(void **state)
 	(void)state;
 	put(root, "/proc/sys/kernel/osrelease", "5.15.153.1-microsoft-standard-WSL2\n");
 	assert_true(host_read(a, root)->wsl2);
-	/* WSL 1 has no kernel of its own, and no GPU. */
+	/* WSL 1 has neither a separate kernel nor a GPU. */
 	put(root, "/proc/sys/kernel/osrelease", "4.4.0-19041-Microsoft\n");
 	assert_false(host_read(a, root)->wsl2);
 	put(root, "/proc/sys/kernel/osrelease", "6.6.0-mine\n");
@@ -334,7 +334,7 @@ gpus(void **state)
 	assert_int_equal(g->list.at[0].major, 9);
 	assert_int_equal(g->list.at[0].minor, 0);
 	assert_int_equal(g->list.at[0].mem_mib, 81559);
-	/* One of them is lost; a name without an end; unreported memory. */
+	/* One GPU is lost; a name has no end; the memory is not reported. */
 	setenv("SECOND", "15", 1);
 	setenv("LONG", "1", 1);
 	setenv("MEMORY", "3", 1);
@@ -353,7 +353,7 @@ gpus(void **state)
 	unsetenv("MEMORY");
 	unsetenv("DRIVER");
 	unsetenv("CUDA");
-	/* None of them answers. */
+	/* No GPU answers. */
 	assert_string_equal(none_with(so, "CAPABILITY", "16"),
 			    "GPU 0: a GPU must be reset before it can be used");
 	unsetenv("GPUS");
@@ -368,7 +368,7 @@ no_gpus(void **state)
 	const struct host_gpus *g;
 
 	(void)state;
-	/* If there is a fix, the message has it. */
+	/* The message contains the fix, if there is one. */
 	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
 		const char *why = none_with(so, "INIT", arena_printf(a, "%d", codes[i]));
 

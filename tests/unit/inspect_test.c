@@ -1,4 +1,4 @@
-/* inspect/: rejected files, made in memory.  tests/suites/inspect compares the results with readelf. */
+/* inspect/: rejected files, made in memory.  tests/suites/inspect compares results with readelf. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ bench(void)
 	return b;
 }
 
-/* The only diagnostic has this code and this text. */
+/* Checks that the only diagnostic has this code and contains this text. */
 static void
 assert_refused(const struct bench *b, const char *id, const char *text)
 {
@@ -41,7 +41,7 @@ assert_refused(const struct bench *b, const char *id, const char *text)
 		fail_msg("`%s` does not say `%s`", b->ds.head->text, text);
 }
 
-/* An ELF file with one section of the name and bytes given. */
+/* Writes an ELF file with one section of this name and content; returns its size. */
 static size_t
 with_section(const char *name, const void *bytes, size_t n, unsigned char *out)
 {

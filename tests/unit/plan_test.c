@@ -106,7 +106,7 @@ nothing_to_order(void **state)
 	assert_int_equal(order[0], 7);
 }
 
-/* With too many jobs for a complete search, the order respects the needs and is not called exact. */
+/* With too many jobs for a complete search, the order keeps the needs and is not called exact. */
 static void
 the_order_of_many_jobs_is_estimated(void **state)
 {

@@ -8,7 +8,7 @@
 
 #include "verify/probe.h"
 
-/* An image that contains its plan names its checks: the names reach a terminal, so they must be inert. */
+/* An image may name its checks in its plan: the names are printed without control characters. */
 static void
 test_names_from_an_image(void **state)
 {

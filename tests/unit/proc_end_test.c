@@ -1,4 +1,4 @@
-/* The ends of children: by a time limit, by signals, with their own children, with this process. */
+/* Children end: by a time limit, by signals, with their own children, with this process. */
 #include "proc_help.h"
 
 #include <sys/wait.h>
@@ -18,7 +18,7 @@ a_time_limit_ends_it(void **state)
 	assert_int_equal(r.status, 128 + SIGTERM);
 	assert_true(r.seconds >= 0.3 && r.seconds < 3);
 	assert_string_equal(h.out.at[0], "first");
-	/* Ticks came while nothing happened, without a busy loop. */
+	/* Ticks arrived without any output, and without a busy loop. */
 	assert_true(h.ticks >= 2 && h.ticks < 20);
 	assert_true(h.gap_s < 0.3);
 	assert_true(r.cpu_s < 0.3);
@@ -56,7 +56,7 @@ what_left_the_group_is_ended_with_it(void **state)
 	const char *file = fs_join(a, folder, "session");
 
 	(void)state;
-	/* Like a container's process: in a separate session, and deaf to SIGTERM. */
+	/* Like a container's process: in a separate session, and ignores SIGTERM. */
 	assert_false(
 		sh(arena_printf(a,
 				"setsid sh -c 'trap \"\" TERM; echo $$ > %s; sleep 60; sleep 60' & "
@@ -78,7 +78,7 @@ a_pipe_held_by_others_is_not_waited_for(void **state)
 
 	(void)state;
 	clock_gettime(CLOCK_MONOTONIC, &before);
-	/* A process in a session of its own holds our pipe: proc_run does not wait for it. */
+	/* A process in a separate session holds the pipe: proc_run does not wait for it. */
 	assert_true(
 		sh(arena_printf(a,
 				"setsid sh -c 'echo $$ > %s; exec sleep 20' & while [ ! -s %s ]; "
@@ -148,7 +148,7 @@ signals_end_it(void **state)
 		assert_false(r.timed_out);
 		assert_string_equal(buf_text(&r.out), "told\n");
 		assert_int_equal(proc_interrupted(), all[i]);
-		/* A child with `cleanup` runs afterwards. */
+		/* A child with `cleanup` still runs. */
 		assert_true(sh("sleep 0.1", NULL, (struct proc_spec){ .cleanup = true }, &r));
 		assert_false(r.interrupted);
 	}
@@ -174,7 +174,7 @@ after_a_signal_only_clean_ups_start(void **state)
 	struct proc_result r;
 
 	(void)state;
-	/* It came between two children. */
+	/* The signal arrives between two children. */
 	raise(SIGINT);
 	for (int i = 0; i < 2; i++) {
 		assert_false(sh("sleep 60", NULL, (struct proc_spec){ 0 }, &r));
@@ -185,7 +185,7 @@ after_a_signal_only_clean_ups_start(void **state)
 	assert_false(r.interrupted);
 }
 
-/* Like podman: it cleans up only if it ends by itself. */
+/* Like podman, removes its file only if it ends by itself. */
 #define CLIENT "trap 'exit 0' TERM; touch %1$s; %2$s; rm %1$s; exit 1"
 
 static void
@@ -199,7 +199,7 @@ a_client_is_given_time(void **state)
 	(void)state;
 	assert_false(sh(arena_printf(a, CLIENT, file, "sleep 1"), &h, patient, &r));
 	assert_true(r.interrupted && r.status == 1 && !r.sent && !fs_exists(file));
-	/* Too long, and a second signal. */
+	/* A client that takes too long, then a second signal. */
 	h.signals = 1;
 	h.signal_s = 0.1;
 	patient.patience_s = 0.5;
@@ -248,7 +248,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(its_containers_are_killed_meanwhile),
 	};
 
-	if (argc == 2) /* as a container's process */
+	if (argc == 2) /* runs as a container's process */
 		return chroot(argv[1]) ? 2 : pause();
 	return proc_tests(tests, sizeof(tests) / sizeof(*tests));
 }

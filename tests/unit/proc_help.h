@@ -99,7 +99,7 @@ proc_tests(const struct CMUnitTest *tests, size_t n)
 	struct proc_result r;
 	int failed;
 
-	close_range(3, ~0U, 0); /* files that the starter of the test left open */
+	close_range(3, ~0U, 0); /* inherited descriptors */
 	/* A shell ignores SIGINT for background jobs, and nohup ignores SIGHUP. */
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);

@@ -30,7 +30,7 @@ status_and_signals(void **state)
 	assert_false(sh("kill -9 $$", NULL, (struct proc_spec){ 0 }, &r));
 	assert_int_equal(r.status, 128 + 9);
 	assert_false(r.timed_out || r.interrupted);
-	/* A broken pipe ends children as usual. */
+	/* SIGPIPE ends children, although this process ignores it. */
 	signal(SIGPIPE, SIG_IGN);
 	assert_false(sh("kill -PIPE $$", NULL, (struct proc_spec){ 0 }, &r));
 	assert_int_equal(r.status, 128 + SIGPIPE);
@@ -130,9 +130,9 @@ a_megabyte_goes_in_while_it_comes_out(void **state)
 	assert_int_equal(r.out.n, SIZE);
 	assert_false(r.out.over);
 	assert_memory_equal(r.out.p, big, SIZE);
-	/* A child that reads nothing of it also ends. */
+	/* A child that does not read its input also ends. */
 	assert_true(run(ARGV("true"), NULL, spec, &r));
-	/* No input: the end of file at once. */
+	/* Without input, the child reads the end of file at once. */
 	spec.input = NULL;
 	assert_true(run(ARGV("cat"), NULL, spec, &r));
 	assert_int_equal(r.out.n, 0);
@@ -181,7 +181,7 @@ only_the_last_bytes_are_kept(void **state)
 	struct proc_result r;
 
 	(void)state;
-	/* Of 20 MB, the last bytes stay, and the arena does not grow. */
+	/* Only the last bytes of 20 MB are kept, and the buffer does not grow. */
 	assert_true(sh("head -c 20000000 /dev/zero | tr '\\0' x; echo end; echo E >&2", &h,
 		       (struct proc_spec){ .keep = 10 }, &r));
 	assert_int_equal(r.out.n, 10);
@@ -232,7 +232,7 @@ no_descriptor_is_passed_on_or_left(void **state)
 	struct proc_result r;
 
 	(void)state;
-	/* The child inherits no descriptor of ours, and none stays open here. */
+	/* The child inherits no other descriptor, and none stays open here. */
 	assert_true(run(ARGV("ls", "/proc/self/fd"), NULL, (struct proc_spec){ .keep = 100 }, &r));
 	assert_string_equal(buf_text(&r.out), "0\n1\n2\n3\n"); /* 3: ls reads the directory */
 	for (int i = 0; i < 50; i++)

@@ -237,7 +237,7 @@ wheels_come_apart(void **state)
 	assert_null(w->build);
 }
 
-/* "plain threaded" series of 3.8 to 3.15 that install a wheel of that tag. */
+/* Returns the Python series, plain and free-threaded, that install a wheel with this tag. */
 static const char *
 pythons(const char *tag)
 {

@@ -16,7 +16,7 @@
 
 /* Makes recipes from texts, for the tests of src/recipe/. */
 
-/* Files by name, as text: "r.yaml" first, then alternately name and text, NULL at the end. */
+/* Files: alternately name and text, "r.yaml" first, NULL at the end. */
 struct files {
 	const char *const *at;
 };
@@ -113,7 +113,7 @@ same(const char *x, const char *y)
 	assert_string_equal(first, second);
 }
 
-/* Returns the first error of a text: "LINE:COL SBnnnn". */
+/* Checks that a text is rejected, and its first error: "LINE:COL SBnnnn". */
 static inline void
 refused(const char *text, const char *where)
 {

@@ -120,7 +120,7 @@ every_key_is_read(void **state)
 	assert_int_equal(one("torch: 2.2.2")->modal.at.line, 0);
 }
 
-/* Which struct a key fills: 0 the recipe, 1 an extension, 2 an index. */
+/* Returns the struct that a key fills: 0 the recipe, 1 an extension, 2 an index. */
 static int
 owner_of(const struct key *k)
 {

@@ -163,7 +163,7 @@ damage_is_no_record(void **state)
 	arena_free(a);
 }
 
-/* The plan reads the same file without a reader of JSON. */
+/* The plan reads the same file without a JSON parser. */
 static void
 plan_reads_it(void **state)
 {
@@ -237,7 +237,7 @@ what_is_left(void **state)
 	assert_true(fabs(progress_remaining(p) - 650) < 0.01);
 	progress_tick(p, 1000);
 	assert_true(progress_remaining(p) >= 610);
-	/* Twice as slow as estimated: so is the rest, but the first 30 s dampen the factor. */
+	/* Twice as slow as estimated: so is the rest, but a prior of 30 s dampens the factor. */
 	event(p, EVENT_DONE, "torch", 200);
 	assert_true(progress_pace(p) > 1.7 && progress_pace(p) < 2);
 	assert_true(progress_remaining(p) > 1050 && progress_remaining(p) < 1220);

@@ -330,7 +330,7 @@ test_command(void **state)
 			    "CC=gcc NOTE='{share} it' \\\n    '/opt/s b/go' 'a b' \\\n    make");
 	assert_string_equal(command(LANG_SH, ARGV("make"), NULL, true),
 			    "'/opt/s b/go' 'a b' \\\n    make");
-	/* Long ones break between words, never between an option and its value. */
+	/* Long commands break between words, never between an option and its value. */
 	assert_string_equal(command(LANG_SH,
 				    ARGV("python", "-m", "pip", "install", "--index-url",
 					 "https://example.org/whl", "torch==2.2.2", "numpy<2"),

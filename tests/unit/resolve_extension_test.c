@@ -1,4 +1,4 @@
-/* resolve/: extensions, their wheels and their GPUs: selected and rejected ones. */
+/* resolve/: selects and rejects extensions, their wheels and their GPUs. */
 #include "resolve_help.h"
 
 #define STACK "torch: {version: 2.2.2, index: cu121}\ncuda: \"12.1\"\npython: \"3.11\"\n"
@@ -14,14 +14,14 @@ a_source_archive_without_its_source(void **state)
 	     STACK "extensions: [{name: mamba-ssm, version: 2.2.2, from: sdist}]\n");
 	comes_to("SB0235",
 		 STACK "extensions: [{name: causal-conv1d, version: 1.5.1, from: sdist}]\n");
-	/* Without a source in the recipe, it comes from git; from the next release on, the archive is complete. */
+	/* Without `from`, it comes from git; from the next release on, the archive is complete. */
 	comes_to("", STACK "extensions: [mamba-ssm==2.2.2]\n");
 	assert_string_equal("git", chosen(solved(STACK "extensions: [mamba-ssm==2.2.2]\n"),
 					  "mamba-ssm source"));
 	comes_to("", STACK "extensions: [{name: causal-conv1d, version: 1.5.2, from: sdist}]\n");
 }
 
-/* In packages: pip uses PyPI; mamba-ssm 2.2.6 is only a tag. */
+/* For `packages`, pip uses PyPI; mamba-ssm 2.2.6 exists only as a tag. */
 static void
 what_pypi_never_had(void **state)
 {
@@ -48,7 +48,7 @@ what_is_asked_of_python_and_torch(void **state)
 			   "extensions: [causal-conv1d==1.4.0]\n");
 	comes_to("SB0257", "torch: {version: 2.2.2, index: cpu}\npackages: [flash-attn]\n");
 	comes_to("", "torch: {version: 2.2.2, index: cpu}\nextensions: [torch-scatter==2.1.2]\n");
-	/* C++20 in torch's headers from 2.14 on. */
+	/* torch's headers require C++20 from 2.14 on. */
 	comes_to("SB0243",
 		 "torch: {version: 2.14.0, index: cu130}\nextensions: [flash-attn==2.8.3.post2]\n");
 	comes_to("",
@@ -67,7 +67,7 @@ wheels_of_a_release(void **state)
 {
 	(void)state;
 	comes_to("", STACK RELEASE("causal-conv1d", "1.4.0"));
-	/* Another torch; one whose wheel was made with a nightly; another Python. */
+	/* Another torch; a torch whose wheel was built with a nightly; another Python. */
 	comes_to("SB0235", "torch: {version: 2.9.1, index: cu128}\npython: \"3.11\"\n" RELEASE(
 				   "causal-conv1d", "1.4.0"));
 	comes_to("SB0235", "torch: {version: 2.4.0, index: cu124}\npython: \"3.11\"\n" RELEASE(
@@ -84,7 +84,7 @@ wheels_of_a_release(void **state)
 				   "mamba-ssm", "2.3.2"));
 	comes_to("", "torch: {version: 2.9.1, index: cu128}\npython: \"3.11\"\n" RELEASE(
 			     "mamba-ssm", "2.3.2.post1"));
-	/* Only the new ABI from 2.7 on, and torch has it. */
+	/* From torch 2.7 on, there are only wheels with the new ABI, which torch has. */
 	comes_to("", "torch: {version: 2.7.1, index: cu128}\npython: \"3.11\"\n" RELEASE(
 			     "mamba-ssm", "2.3.1"));
 	/* The release is unknown, and so are its wheels. */
@@ -118,7 +118,7 @@ names_hold(const struct names *names, const char *name)
 	return false;
 }
 
-/* The rules reject exactly the wheels without an address. */
+/* Checks that SB0235 is reported only if facts_extension_wheel() finds no wheel. */
 static void
 one_release(const char *name, const char *version)
 {
@@ -136,7 +136,7 @@ one_release(const char *name, const char *version)
 			struct wheel_wanted want = { torches[i]->version, v->cuda, python, "x86_64",
 						     v->cxx11abi,         NULL };
 
-			/* Only that of PyPI needs PyPI as the index. */
+			/* Skips builds that only PyPI has. */
 			if (!v->cuda || !names_hold(&torches[i]->pythons, python) || !v->on_index)
 				continue;
 			codes = codes_of(solved(arena_printf(
@@ -145,7 +145,7 @@ one_release(const char *name, const char *version)
 				"extensions: [{name: %s, version: %s, from: release}]\n",
 				python, torches[i]->version, v->tag, name, version)));
 			is = facts_extension_wheel(facts, a, r, &want, &why, &source) != NULL;
-			/* Without one, another reason may be reported. */
+			/* Without a wheel, another error may be reported. */
 			if (is ? strstr(codes, "SB0235") != NULL : !*codes)
 				fail_msg("%s %s, torch %s %s, Python %s: %s", name, version,
 					 torches[i]->version, v->tag, python, codes);
@@ -184,7 +184,7 @@ wheels_by_name(void **state)
 	says("was built for torch 2.3, as its name shows",
 	     STACK WHEEL("mamba_ssm-2.2.2+cu122torch2.3cxx11abiFALSE-cp311-cp311-"
 			 "linux_x86_64.whl"));
-	/* Values that a name lacks are not checked. */
+	/* Parts that a file name lacks are not checked. */
 	comes_to("", STACK WHEEL("mamba_ssm-2.2.2-py3-none-any.whl"));
 	comes_to("", STACK WHEEL("mamba_ssm-2.2.2-cp39-abi3-linux_x86_64.whl"));
 	comes_to("SB0255", STACK WHEEL("mamba_ssm-2.2.2-cp312-abi3-linux_x86_64.whl"));
@@ -211,7 +211,7 @@ wheels_among_packages(void **state)
 		 "flash_attn-2.7.3+cu12torch2.5cxx11abiFALSE-cp311-cp311-linux_x86_64.whl\"]\n");
 }
 
-/* It is labelled with 2.4, and was built before 2.4 was out. */
+/* The wheel has the label torch2.4, but was built before the release of 2.4. */
 static void
 wheels_of_a_nightly(void **state)
 {
@@ -236,17 +236,17 @@ gpus_and_torch(void **state)
 	comes_to("", "gpus: [rtx5090]\ntorch: {version: 2.7.1, index: cu128}\n");
 	comes_to("", "gpus: [rtx4090]\ntorch: {version: 2.2.2, index: cu121}\n");
 	comes_to("SB0258", "gpus: [b200]\ntorch: {version: 2.7.1, index: cu126}\n");
-	/* sm_120 code runs on 12.1; PTX of 12.0 would too, but on no 11.0. */
+	/* sm_120 code runs on 12.1; PTX of 12.0 would too, but not on 11.0. */
 	comes_to("", "gpus: [gb10]\ntorch: {version: 2.9.1, index: cu130}\n");
 	comes_to("SB0258", "gpus: [jetson-agx-thor]\ntorch: {version: 2.9.1, index: cu130}\n");
-	/* One GPU too many. */
+	/* One of the GPUs is not supported. */
 	comes_to("SB0258", "gpus: [a100, rtx5090]\ntorch: {version: 2.6.0, index: cu124}\n");
 	comes_to("SB0258", "gpus: [p100, b200]\ntorch: 2.9.1\n");
 	comes_to("", "gpus: [t4, b200]\ntorch: {version: 2.9.1, index: cu128}\n");
 	comes_to("SB0258", "gpus: [v100]\ntorch: {version: 2.11.0, index: cu128}\n");
 	comes_to("SB0258", "gpus: [v100]\ntorch: {version: 2.13.0, index: cu130}\n");
 	comes_to("", "gpus: [v100]\ntorch: {version: 2.13.0, index: cu126}\n");
-	/* Inferred from the previous release, not read. */
+	/* The claim is inferred from the previous release. */
 	comes_to("(SB0259)", "gpus: [v100]\ntorch: {version: 2.12.1, index: cu129}\n");
 	comes_to("", "gpus: [t4]\ntorch: {version: 2.12.1, index: cu129}\n");
 }
@@ -259,7 +259,7 @@ gpus_and_extensions(void **state)
 			   "extensions: [mamba-ssm==2.2.4]\n");
 	comes_to("", "gpus: [rtx5090]\ntorch: {version: 2.7.1, index: cu128}\n"
 		     "cuda: \"12.8\"\nextensions: [mamba-ssm==2.2.6.post3]\n");
-	/* The release has code for it, if a newer nvcc compiles. */
+	/* The release has code for the GPU, but only a newer nvcc compiles it. */
 	comes_to("SB0260", "gpus: [rtx5090]\ntorch: {version: 2.7.1, index: cu128}\n"
 			   "cuda: \"12.6\"\nextensions: [mamba-ssm==2.2.6.post3]\n");
 	says("compiled with CUDA 12.6 and older",
@@ -320,7 +320,7 @@ nvcc_and_what_is_compiled(void **state)
 	says("which the nvcc of CUDA 13.0 and newer does not support",
 	     "gpus: [a100]\ncuda: \"13.0\"\ntorch: {version: 2.9.1, index: cu130}\n"
 	     "extensions: [causal-conv1d==1.5.2]\n");
-	/* The GPUs of the recipe, for which it is compiled. */
+	/* It is compiled for the GPUs of the recipe. */
 	comes_to("SB0261", "gpus: [h100]\ncuda: \"11.7\"\n"
 			   "torch: {version: 2.0.1, index: cu118}\n"
 			   "extensions: [torch-scatter==2.1.2]\n");
@@ -371,7 +371,7 @@ mamba_and_its_friends(void **state)
 	comes_to("", "torch: {version: 2.9.0, index: cu128}\npackages: [xformers==0.0.33]\n");
 }
 
-/* Exact requirements of a release's metadata, where the recipe names those packages. */
+/* Exact requirements in the metadata of a release apply to packages that the recipe names. */
 static void
 what_metadata_asks_for(void **state)
 {
@@ -395,7 +395,7 @@ a_nightly_among_packages(void **state)
 		"causal_conv1d-1.4.0+cu122torch2.4cxx11abiFALSE-cp311-cp311-linux_x86_64.whl\"]\n");
 }
 
-/* The recipe itself sets the GPUs of the compile. */
+/* The recipe itself sets the target architectures. */
 static void
 an_arch_list_of_the_recipe(void **state)
 {
@@ -408,7 +408,7 @@ an_arch_list_of_the_recipe(void **state)
 	comes_to("", arena_printf(a, "%senv: {TORCH_CUDA_ARCH_LIST: \"8.6\"}\n", rest));
 }
 
-/* A commit has unknown content, and so has an unlisted release. */
+/* Commits and unlisted releases have unknown content and are not checked. */
 static void
 what_is_not_known_is_not_judged(void **state)
 {
@@ -421,7 +421,7 @@ what_is_not_known_is_not_judged(void **state)
 	comes_to("", STACK "extensions: [somebody-elses==1.0]\n");
 }
 
-/* --- open values --- */
+/* --- unpinned versions --- */
 
 static void
 newest_for(const char *gpu, const char *codes)
@@ -455,12 +455,12 @@ the_newest_that_goes_with_the_rest(void **state)
 	assert_string_equal("", codes_of(solution));
 	assert_string_equal("1.7.0", chosen(solution, "causal-conv1d"));
 	assert_string_equal("2.3.1", chosen(solution, "mamba-ssm"));
-	/* A V100 is in no list of 2.3.2 any more. */
+	/* mamba-ssm 2.3.2 no longer supports a V100. */
 	solution = solved("gpus: [v100]\ntorch: \"*\"\nextensions: [causal-conv1d, mamba-ssm]\n");
 	assert_string_equal("", codes_of(solution));
 	assert_string_equal("1.6.1", chosen(solution, "causal-conv1d"));
 	assert_string_equal("2.3.1", chosen(solution, "mamba-ssm"));
-	/* flash-attn on PyPI has its source, apex has none. */
+	/* flash-attn has a source archive on PyPI. */
 	solution = solved(STACK "extensions: [flash-attn]\n");
 	assert_string_equal("2.8.3.post2", chosen(solution, "flash-attn"));
 	assert_string_equal("sdist", chosen(solution, "flash-attn source"));

@@ -7,12 +7,12 @@
 
 /* Makes and solves recipes from texts, for the tests of src/resolve/. */
 
-/* Returns the codes of a recipe: "SB0235" for each error, "(SB0256)" for each warning. */
 static inline const struct solution *__attribute__((unused)) solved(const char *text)
 {
 	return resolve_solve(a, facts, one(text), 0);
 }
 
+/* Returns the codes of a solution: "SB0235" for each error, "(SB0256)" for each warning. */
 static inline const char *__attribute__((unused)) codes_of(const struct solution *solution)
 {
 	struct buf b = BUF(a);
@@ -51,7 +51,7 @@ static inline void __attribute__((unused)) comes_to(const char *codes, const cha
 	assert_string_equal(codes, codes_of(solution));
 }
 
-/* Returns whether the first error, or the first warning, has a sentence. */
+/* Checks that a sentence of the first error, or of the first warning, contains `part`. */
 static inline void __attribute__((unused)) says(const char *part, const char *text)
 {
 	const struct solution *solution = solved(text);

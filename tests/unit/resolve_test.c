@@ -1,4 +1,4 @@
-/* resolve/: torch, its build, CUDA, the system, Python, drivers and packages: selected and rejected ones. */
+/* resolve/: selects and rejects torch, its build, CUDA, systems, Python, drivers and packages. */
 #include "resolve_help.h"
 
 #define STACK "torch: {version: 2.2.2, index: cu121}\n"
@@ -14,7 +14,7 @@ chooses(const char *key, const char *text, const char *recipe)
 	assert_string_equal(text, seen);
 }
 
-/* Returns the texts of the pins that the first error names. */
+/* Checks the texts of the pins that the first error names. */
 static void
 names_pins(const char *texts, const char *recipe)
 {
@@ -28,7 +28,7 @@ names_pins(const char *texts, const char *recipe)
 	assert_string_equal(texts, buf_text(&b));
 }
 
-/* --- what is chosen --- */
+/* --- selected versions --- */
 
 static void
 a_build_for_the_cuda_of_the_recipe(void **state)
@@ -90,7 +90,7 @@ the_pairs_of_a_torch(void **state)
 	chooses("triton", "2.2.0", "python: \"3.11\"\n" STACK "packages: [triton]\n");
 }
 
-/* --- what cannot be --- */
+/* --- rejected recipes --- */
 
 static void
 torch_and_its_builds(void **state)
@@ -178,7 +178,7 @@ cuda_and_what_is_compiled(void **state)
 	comes_to("SB0224", "base: nvidia/cuda:12.1.1-devel-ubuntu22.04\ncuda: \"12.4\"\n" STACK);
 	comes_to("", "base: nvidia/cuda:12.1.1-devel-ubuntu22.04\ncuda: \"12.1\"\n" STACK);
 	comes_to("SB0222", "cuda: \"12.7\"\ntorch: 2.6.0\n");
-	/* A named release is rejected at the place of `image`. */
+	/* This fact rejects an unpinned CUDA release; a pinned one is reported by another rule. */
 	says("PyPI has wheels of nvcc from CUDA 13.0 on",
 	     "base: ubuntu:22.04\ncuda: {from: wheels}\n"
 	     "torch: {version: 2.5.1, index: cu124}\n" COMPILED);

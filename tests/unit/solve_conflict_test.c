@@ -110,7 +110,7 @@ what_is_kept_is_not_changed(void **state)
 	assert_string_equal(repair(u, both), "");
 	u->pins.at[0].fixed = true;
 	assert_string_equal(repair(u, NULL), "[1] a 2");
-	/* Only the fixed one could still be changed. */
+	/* Only the fixed pin is left to change. */
 	assert_string_equal(repair(u, keep_b), "[0] b 2");
 	done(u);
 }

@@ -15,7 +15,7 @@ push_pair(struct arena *a, struct solve_facts *out, struct solve_term x, struct 
 	list_push(a, out, (struct solve_fact){ .terms = terms, .n = 2, .why = why });
 }
 
-/* "If `when` is one of `these`, `then` must exist and be one of `those`." */
+/* Adds the fact "if `when` is one of `these`, `then` must be present and one of `those`". */
 static inline void
 solve_needs(struct arena *a, struct solve_facts *out, unsigned when, const solve_word *these,
 	    unsigned then, const solve_word *those, const void *why)
@@ -24,7 +24,7 @@ solve_needs(struct arena *a, struct solve_facts *out, unsigned when, const solve
 		  (struct solve_term){ .variable = then, .not = true, .set = those }, why);
 }
 
-/* The same, but only if `then` exists. `candidates`: those of then. */
+/* Adds the same fact, but `then` may be absent. `candidates`: the number of those of `then`. */
 static inline void
 solve_allows(struct arena *a, struct solve_facts *out, unsigned when, const solve_word *these,
 	     unsigned then, const solve_word *those, size_t candidates, const void *why)

@@ -18,7 +18,7 @@
  *
  *     foo = 1.1 1.0            its candidates, the preferred one first
  *     foo 1.1 > bar 2.0 1.0    needs
- *     foo 1.1 ? bar 1.0        needs, if the stack has it
+ *     foo 1.1 ? bar 1.0        needs, but only if bar is present
  *     a 1 & b 2 & ! c 3        not all together; ! negates a term
  *
  * `=` comes before the name is used; `*` means all candidates.
@@ -61,7 +61,7 @@ add_version(const struct universe *u, unsigned x, const char *version, solve_wor
 	assert_true(known);
 }
 
-/* "foo 1.1 1.0", up to `end` or the end of the line. */
+/* Parses "foo 1.1 1.0", up to one of `ends` or the end of the line. */
 static inline struct solve_term
 read_term(const struct universe *u, char **save, const char *ends, char *end)
 {
@@ -131,7 +131,7 @@ tell_candidates(void *ctx, unsigned x)
 	return u->candidates[x];
 }
 
-/* Each once, with its first plain term; one without a plain term matches any. */
+/* Reports each fact once: with its first plain term, or with any candidate if it has none. */
 static inline void
 tell_facts(void *ctx, unsigned x, size_t candidate, struct solve_facts *out)
 {
@@ -178,7 +178,7 @@ universe(const char *text)
 	return u;
 }
 
-/* "foo 1.1 1.0": one of these is required. */
+/* Adds a pin, "foo 1.1 1.0": one of these is required. */
 static inline struct solve_pin *
 pin(struct universe *u, const char *text)
 {
@@ -205,7 +205,7 @@ solve_all(struct universe *u)
 	return solve(u->a, &u->p, u->pins.at, u->pins.n, NULL, SOLVE_BUDGET);
 }
 
-/* "foo 1.0, bar 2.0": the solution. */
+/* Returns the solution: "foo 1.0, bar 2.0". */
 static inline const char *
 text_of(const struct universe *u, const struct solve_result *r)
 {
@@ -218,7 +218,7 @@ text_of(const struct universe *u, const struct solve_result *r)
 	return text;
 }
 
-/* "0 2": the pins; those of several variables are in brackets. */
+/* Returns the indexes of the pins: "0 2". */
 static inline const char *
 pins_of(const struct universe *u, const struct solve_indexes *pins)
 {
@@ -229,7 +229,7 @@ pins_of(const struct universe *u, const struct solve_indexes *pins)
 	return text;
 }
 
-/* The facts in their original form and order, separated by ", ". */
+/* Returns the facts in their original form and order, separated by ", ". */
 static inline const char *
 facts_of(const struct universe *u, const struct solve_facts *facts)
 {
@@ -255,7 +255,7 @@ conflicts(struct universe *u)
 	return c;
 }
 
-/* "[1 2] bar 1.0": the repair and its solution; "": there is none. */
+/* Returns the repair and its solution, "[1 2] bar 1.0"; "" if there is none. */
 static inline const char *
 repair(struct universe *u, const bool *keep)
 {

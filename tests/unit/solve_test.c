@@ -354,7 +354,7 @@ count(void *ctx, unsigned x)
 	return ((struct counted *)ctx)->n;
 }
 
-/* A variable has the candidate of the previous one or, if they must differ, a unique one. */
+/* Gives a variable the candidate of the previous one or, if they must differ, a unique one. */
 static void
 compare(void *ctx, unsigned x, size_t candidate, struct solve_facts *out)
 {
