@@ -26,7 +26,7 @@ struct edited {
 	struct edited_files LIST(struct edited_file *) files;
 };
 
-/* A recipe_open that returns the files with all edits so far; ctx: a struct edited. */
+/* Returns a file with all edits so far: a recipe_open, with a struct edited as ctx. */
 const struct source *edited_open(void *ctx, struct arena *a, struct diags *ds, const char *path,
 				 struct span at);
 

@@ -31,7 +31,7 @@ become_world(struct arena *a, char **argv)
 
 	self[n > 0 ? n : 0] = '\0';
 	dir = fs_dir(a, self);
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+	for (size_t i = 0; i < COUNT(places); i++) {
 		const char *path = fs_join(a, dir, places[i]);
 
 		execv(path, argv);

@@ -58,6 +58,11 @@ verb_find(struct arena *a, const char *name, enum verb *v, const char **why)
 		}
 	}
 	near = str_nearest(name, names, VERB_COUNT);
+	if (!near && str_matches(name, "[.]ya?ml$")) {
+		*why = arena_printf(
+			a, "name a command before the recipe, such as `stackbuild check %s`", name);
+		return false;
+	}
 	*why = arena_printf(a,
 			    near ? "unknown command `%s`; did you mean `%s`?" :
 				   "unknown command `%s`; run `stackbuild help` for the list",
@@ -80,6 +85,13 @@ fail(struct parser *p, const char *why)
 {
 	p->why = why;
 	return false;
+}
+
+/* Returns true if the command has more formats than text and JSON. */
+static bool
+has_graphs(enum verb v)
+{
+	return v == VERB_plan || v == VERB_schema || v == VERB_store;
 }
 
 static bool
@@ -105,7 +117,10 @@ store(struct parser *p, const struct option_row *r, const char *value)
 			p->o->format_given |= !strcmp(r->name, "format");
 			return true;
 		}
-	return fail(p, arena_printf(p->a, "--%s takes one of: %s", r->name, r->choices));
+	if (r->offset == offsetof(struct options, format) && !has_graphs(p->o->verb))
+		choices.n = FORMAT_JSON + 1;
+	return fail(p, arena_printf(p->a, "--%s is %s, not `%s`", r->name,
+				    names_words(p->a, &choices, "or"), value));
 }
 
 /* Reads one argument that starts with a dash: "--name", "--name=value", "-o", "-oVALUE". */
@@ -122,10 +137,15 @@ parse_option(struct parser *p)
 		for (size_t i = 0; i < OPTION_ROWS; i++)
 			names[i] = option_rows[i].name;
 		near = str_nearest(arena_copy(p->a, key.p, key.n), names, OPTION_ROWS);
-		return fail(p,
-			    arena_printf(p->a, "unknown option %s%.*s%s%s%s", is_long ? "--" : "-",
-					 (int)key.n, key.p, near ? "; did you mean --" : "",
-					 near ? near : "", near ? "?" : ""));
+		return fail(p, arena_printf(p->a, "unknown option %s%.*s; %s%s%s",
+					    is_long ? "--" : "-", (int)key.n, key.p,
+					    near ? "did you mean --" : "run `stackbuild ",
+					    near ? near :
+					    p->o->verb < VERB_COUNT ?
+						   arena_printf(p->a, "help %s",
+								verb_table[p->o->verb].name) :
+						   "--help",
+					    near ? "?" : "` for the list"));
 	}
 	if (name[key.n])
 		value = name + key.n + (is_long ? 1 : 0);
@@ -151,8 +171,7 @@ check_verb(struct parser *p)
 			return fail(p, arena_printf(
 					       p->a, "`%s` has no option --%s; it belongs to: %s",
 					       v->name, option_rows[i].name, option_rows[i].verbs));
-	if (p->o->format > FORMAT_JSON && verb != VERB_plan && verb != VERB_schema &&
-	    verb != VERB_store)
+	if (p->o->format > FORMAT_JSON && !has_graphs(verb))
 		return fail(p, arena_printf(p->a, "%s has two formats: text and json", v->name));
 	if (n < v->args_min)
 		return fail(p, arena_printf(p->a, "`%s` needs %s; for example: stackbuild %s",

@@ -25,11 +25,7 @@ static const struct item {
 #include "verbs.def"
 };
 
-enum {
-	WORDINGS = sizeof(wordings) / sizeof(*wordings),
-	GROUPS = sizeof(groups) / sizeof(*groups),
-	ITEMS = sizeof(items) / sizeof(*items)
-};
+enum { WORDINGS = COUNT(wordings), GROUPS = COUNT(groups), ITEMS = COUNT(items) };
 
 /* Describes an option for a command, with its choices, and whether it may be repeated. */
 static const char *

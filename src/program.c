@@ -18,9 +18,15 @@
 #endif
 
 int
-usage_error(const char *why)
+usage_error(const char *fmt, ...)
 {
-	fprintf(stderr, "stackbuild: %s\n", why);
+	va_list ap;
+
+	va_start(ap, fmt);
+	fputs("stackbuild: ", stderr);
+	vfprintf(stderr, fmt, ap);
+	fputc('\n', stderr);
+	va_end(ap);
 	return EXIT_USAGE;
 }
 
@@ -96,10 +102,10 @@ tell_user_knowledge(struct run *r)
 		const struct user_file *u = all.at[i];
 
 		if (u->ignored)
-			diag_at(&r->ds, N_USER_KNOWLEDGE, (struct span){ 0 }, "`%s` is ignored: %s",
-				u->path, u->ignored);
+			diag_at(&r->ds, N_USER_KNOWLEDGE, NOWHERE, "`%s` is ignored: %s", u->path,
+				u->ignored);
 		else
-			diag_at(&r->ds, N_USER_KNOWLEDGE, (struct span){ 0 },
+			diag_at(&r->ds, N_USER_KNOWLEDGE, NOWHERE,
 				"the releases of %s come from `%s`, read %s", u->package, u->path,
 				u->read);
 	}
@@ -154,7 +160,7 @@ program_run(const struct options *o)
 	signal(SIGPIPE, SIG_IGN);
 	if (o->assumed && !o->quiet && o->diagnostics == DIAG_TEXT)
 		fprintf(stderr, "stackbuild: the recipe is %s\n", o->assumed);
-	diags_init(&r.ds, r.a);
+	r.ds = DIAGS(r.ds, r.a);
 	r.out = BUF(r.a);
 	if (!verb_takes(o->verb, "knowledge") || (r.facts = program_knowledge(&r))) {
 		status = verbs[o->verb](&r);
@@ -189,12 +195,11 @@ static const char *
 assumed_recipe(struct arena *a, const char **why)
 {
 	struct names files = { 0 }, recipes = { 0 };
-	struct diags ds;
+	struct diags ds = DIAGS(ds, a);
 
 	*why = NULL;
 	if (fs_exists("stack.yaml"))
 		return "stack.yaml";
-	diags_init(&ds, a);
 	fs_list(a, &ds, ".", ".yaml", &files);
 	fs_list(a, &ds, ".", ".yml", &files);
 	for (size_t i = 0; i < files.n; i++)
@@ -266,14 +271,13 @@ program_options(struct arena *a, int argc, char **argv, struct options *o, int *
 
 	*status = EXIT_DONE;
 	if (!options_parse(a, argc, argv, o, &why)) {
-		*status = usage_error(why);
+		*status = usage_error("%s", why);
 		return false;
 	}
 	if (o->version) {
-		struct diags ds;
+		struct diags ds = DIAGS(ds, a);
 		const struct facts *f;
 
-		diags_init(&ds, a);
 		f = facts_load(a, &ds, NULL);
 		printf("stackbuild %s" BUILD_NAMED ", knowledge of %s\n", STACKBUILD_VERSION,
 		       f ? facts_date(f) : "unknown date");
@@ -283,7 +287,7 @@ program_options(struct arena *a, int argc, char **argv, struct options *o, int *
 	} else if (o->locked && o->no_lock) {
 		*status = usage_error("--locked and --no-lock exclude each other");
 	} else if (!assume_recipe(a, o, &why)) {
-		*status = usage_error(why);
+		*status = usage_error("%s", why);
 		return false;
 	} else {
 		return true;
@@ -299,10 +303,9 @@ upgrades_lock(const struct options *o)
 {
 	struct arena *a = arena_new();
 	struct names files = { 0 };
-	struct diags ds;
+	struct diags ds = DIAGS(ds, a);
 	bool found = false;
 
-	diags_init(&ds, a);
 	if (o->verb == VERB_upgrade && strcmp(o->args.at[0], "-") != 0)
 		fs_list(a, &ds, fs_dir(a, o->args.at[0]), ".toml", &files);
 	for (size_t i = 0; i < files.n; i++)

@@ -63,7 +63,7 @@ place_of(const struct recipe *of, const char *key)
 			return of->extensions.at[i].at;
 	if (!strcmp(key, "torch"))
 		return of->torch.version.s ? of->torch.version.at : of->torch.at;
-	return found ? found->at : (struct span){ 0 };
+	return found ? found->at : NOWHERE;
 }
 
 /* Reads the names after FILE that the recipe does not have yet; false after a usage error. */
@@ -80,11 +80,16 @@ read_additions(struct adding *d, const struct recipe *of)
 		struct span there;
 
 		if (!req || req->url) {
-			usage_error(arena_printf(d->r->a, "`%s` is not NAME or NAME==VERSION: %s",
-						 args->at[i], req ? "it has a URL" : why));
+			usage_error("`%s` is not NAME or NAME==VERSION: %s", args->at[i],
+				    req ? "it has a URL" : why);
 			return false;
 		}
 		there = place_of(of, req->key);
+		if (there.line && *specifiers_text(d->r->a, req->spec)) {
+			usage_error("%s:%u: the recipe already has %s: change its version there",
+				    there.src->path, there.line, req->name);
+			return false;
+		}
 		if (there.line) {
 			buf_printf(&d->r->out, "%s:%u: the recipe already has %s\n",
 				   there.src->path, there.line, req->name);
@@ -126,13 +131,12 @@ apply(struct adding *d)
 		const char *after = !strcmp(x->list, "extensions") ? "packages torch" :
 				    !strcmp(x->list, "packages")   ? "torch" :
 								     "version";
-		struct diags ignored;
+		struct diags ignored = DIAGS(ignored, d->r->a);
 		const struct recipe *of;
 		struct edits edits = { 0 };
 		struct edit *first = NULL;
 		const char *why;
 
-		diags_init(&ignored, d->r->a);
 		of = load(d, &ignored);
 		if (!of ||
 		    !edit_append(d->r->a, file_of(of, x->list), x->list, after, x->text, &edits))
@@ -183,7 +187,7 @@ obstacle(struct adding *d, const char **verdict)
 	const char *why;
 	bool complete;
 
-	diags_init(&ds, r->a);
+	ds = DIAGS(ds, r->a);
 	edited_reread(&d->files);
 	*verdict = check_recipe(r, &ds, d->path, edited_open, &d->files, &complete);
 	why = ds.errors ? "the recipe would be incompatible" : NULL;
@@ -205,11 +209,10 @@ obstacle(struct adding *d, const char **verdict)
 static const char *
 add_all(struct adding *d)
 {
-	struct diags ignored;
+	struct diags ignored = DIAGS(ignored, d->r->a);
 	const struct recipe *of;
 	const char *why = apply(d);
 
-	diags_init(&ignored, d->r->a);
 	if (!why && (of = load(d, &ignored))) {
 		pin(d, resolve_solve(d->r->a, d->r->facts, of, 0));
 		edited_restore(&d->files);
@@ -234,7 +237,7 @@ verb_add(struct run *r)
 	if (!d.all.n)
 		return EXIT_DONE;
 	if ((why = add_all(&d)))
-		return usage_error(why);
+		return usage_error("%s", why);
 	if ((why = obstacle(&d, &verdict))) {
 		buf_printf(&r->out, "nothing is written: %s\n", why);
 		return EXIT_DIAGNOSED;

@@ -15,17 +15,15 @@ stack_summary(struct arena *a, const struct stack *s)
 	struct names parts = { 0 }, archs = { 0 };
 
 	if (s->torch.value)
-		list_push(a, &parts,
-			  arena_printf(a, s->torch_tag ? "torch %s (%s)" : "torch %s",
-				       s->torch.value, s->torch_tag));
+		list_printf(a, &parts, s->torch_tag ? "torch %s (%s)" : "torch %s", s->torch.value,
+			    s->torch_tag);
 	if (s->python.value)
-		list_push(a, &parts, arena_printf(a, "python %s", s->python.value));
+		list_printf(a, &parts, "python %s", s->python.value);
 	list_each (e, &s->extensions)
 		list_push(a, &parts,
 			  e->version ? arena_printf(a, "%s %s", e->name, e->version) : e->name);
 	for (size_t i = 0; i < s->archs.n && s->extensions.n; i++)
-		list_push(a, &archs,
-			  arena_printf(a, "sm_%s", capability_nvcc(a, s->archs.at[i].value)));
+		list_printf(a, &archs, "sm_%s", capability_nvcc(a, s->archs.at[i].value));
 	return arena_printf(a, "%s%s%s", names_join(a, &parts, ", "), archs.n ? " for " : "",
 			    names_join(a, &archs, ", "));
 }
@@ -57,14 +55,14 @@ choices_of(struct buf *out, const struct stack *s)
 		{ "torch", &s->torch }, { "index", &s->torch_index }, { "numpy", &s->numpy },
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+	for (size_t i = 0; i < COUNT(rows); i++)
 		if (rows[i].c->value)
 			buf_printf(out, "  %-8s %s%s%s\n", rows[i].what, rows[i].c->value,
 				   rows[i].c->reason ? ": " : "",
 				   rows[i].c->reason ? rows[i].c->reason : "");
 	list_each (e, &s->extensions)
 		buf_printf(out, "  %s %s: %s%s%s\n", e->name, e->version ? e->version : "",
-			   e->source_reason ? e->source_reason : "", e->ref ? ", at " : "",
+			   e->source_reason ? e->source_reason : "", e->ref ? "; at " : "",
 			   e->ref ? e->ref : "");
 }
 
@@ -84,7 +82,7 @@ check_cells(struct run *r, struct diags *ds, const char *path, recipe_open *open
 	const struct recipes *rs = pipeline_load(r, ds, path, open, ctx);
 
 	if (!rs) {
-		struct cell_verdict v = { .path = path, .invalid = true };
+		struct cell_verdict v = { .path = path, .invalid = true, .incompatible = true };
 
 		codes_since(r->a, *reported, &v);
 		list_push(r->a, out, v);
@@ -120,12 +118,12 @@ check_cells(struct run *r, struct diags *ds, const char *path, recipe_open *open
 		if (r->o->online && world_check_online)
 			world_check_online(r, rs->at[i], p ? p->stack : NULL, *reported, &v);
 		codes_since(r->a, *reported, &v);
+		v.incompatible = v.errors.n && !v.failed;
 		/* A stale lock is an error, but does not make the stack incompatible. */
 		tail = ds->tail;
 		if (s)
 			pipeline_pin(r, scratch, ds, s, &lock);
-		for (const struct diag *d = *tail; d; d = d->next)
-			list_push(r->a, &v.reported, d);
+		codes_since(r->a, *tail, &v);
 		list_push(r->a, out, v);
 		arena_free(scratch);
 	}
@@ -145,7 +143,7 @@ static const char *const words[OUTCOMES] = { "compatible", "no known problem", "
 static enum outcome
 outcome_of(const struct cell_verdict *v)
 {
-	return v->errors.n && !v->failed ? INCOMPATIBLE : v->unchecked.n ? NO_PROBLEM : COMPATIBLE;
+	return v->incompatible ? INCOMPATIBLE : v->unchecked.n ? NO_PROBLEM : COMPATIBLE;
 }
 
 const char *

@@ -65,14 +65,11 @@ is_known(struct run *r, const char *key, const struct extension *e)
 		return true;
 	list_push(r->a, &known, "torch");
 	near = str_nearest(key, known.at, known.n);
-	usage_error(near ? arena_printf(r->a,
-					"`%s` is not in the knowledge base; did you mean `%s`?",
-					key, near) :
-			   arena_printf(
-				   r->a,
-				   "`%s` is not in the knowledge base, so it cannot be considered; "
-				   "add it to the recipe afterwards",
-				   key));
+	usage_error(near ? "`%s` is not in the knowledge base; did you mean `%s`?" :
+			   "`%s` is not in the knowledge base, so it cannot be considered; add it "
+			   "to the "
+			   "recipe afterwards",
+		    key, near);
 	return false;
 }
 
@@ -89,7 +86,7 @@ read_wanted(struct choosing *c)
 		struct wanted w = { .text = text, .list = PACKAGE };
 
 		if (!req) {
-			usage_error(arena_printf(r->a, "`%s` is not a requirement: %s", text, why));
+			usage_error("`%s` is not a requirement: %s", text, why);
 			return false;
 		}
 		if (!is_known(r, req->key, e))
@@ -185,7 +182,7 @@ variables_shown(struct run *r, const struct solution *solution)
 						    VARIABLE_EXTENSION, VARIABLE_PACKAGE };
 	struct shown shown = { 0 };
 
-	for (size_t k = 0; k < sizeof(order) / sizeof(order[0]); k++)
+	for (size_t k = 0; k < COUNT(order); k++)
 		for (size_t i = 0; i < solution->nvariables; i++)
 			if (solution->variables[i]->kind == order[k] &&
 			    solution_selected(solution, solution->variables[i]->key))
@@ -210,6 +207,8 @@ why_not_newer(struct run *r, const struct solution *solution, const struct solve
 	if (next == all.n)
 		return "the newest";
 	why = solution_obstacle(solution, t->key, next);
+	if (!why && all.at[next].can)
+		return arena_printf(r->a, "%s is compatible, too", all.at[next].c->text);
 	return arena_printf(r->a, "not %s%s%s", all.at[next].c->text, why ? ": " : "",
 			    why ? why->sentence : "");
 }
@@ -222,10 +221,8 @@ one_line(struct run *r, const struct solution *solution)
 
 	for (size_t i = 0; i < shown.n; i++)
 		if (shown.at[i]->kind != VARIABLE_PACKAGE)
-			list_push(
-				r->a, &parts,
-				arena_printf(r->a, "%s %s", shown.at[i]->label,
-					     solution_selected(solution, shown.at[i]->key)->text));
+			list_printf(r->a, &parts, "%s %s", shown.at[i]->label,
+				    solution_selected(solution, shown.at[i]->key)->text);
 	return names_join(r->a, &parts, ", ");
 }
 
@@ -251,10 +248,9 @@ static struct runner *
 try_value(struct choosing *c, const char *variable, const char *value, const char *decides)
 {
 	const struct solution *solution;
-	struct diags ds;
+	struct diags ds = DIAGS(ds, c->r->a);
 	const char *text;
 
-	diags_init(&ds, c->r->a);
 	solution = solve_wanted(c, &ds, variable, value);
 	if (!solution || solution->errors.n || !solution->nchosen || c->runners.n >= RUNNERS_MAX ||
 	    goes_back(c, solution))
@@ -317,7 +313,7 @@ older_torch(struct choosing *c)
 		if (!x->v || (version_release(x->v, 0) == version_release(now->v, 0) &&
 			      version_release(x->v, 1) == version_release(now->v, 1)))
 			continue;
-		try_value(c, "torch", x->text, "the torch before");
+		try_value(c, "torch", x->text, "the torch release before");
 		return;
 	}
 }
@@ -330,9 +326,8 @@ newer_variables(struct choosing *c)
 		struct alternatives newer = beside(c, x->variable, false);
 
 		if (newer.n)
-			try_value(
-				c, x->variable, newer.at[0].c->text,
-				arena_printf(c->r->a, "%s is newer, the others are older", x->key));
+			try_value(c, x->variable, newer.at[0].c->text,
+				  arena_printf(c->r->a, "with a newer %s", x->key));
 	}
 }
 
@@ -343,12 +338,15 @@ show_text(const struct choosing *c)
 {
 	struct run *r = c->r;
 	struct shown shown = variables_shown(r, c->best);
+	size_t wide = 0, n;
 
+	for (size_t i = 0; i < shown.n; i++)
+		wide = (n = strlen(shown.at[i]->label)) > wide ? n : wide;
 	for (size_t i = 0; i < shown.n; i++) {
 		const char *why = why_not_newer(r, c->best, shown.at[i]);
 		const char *text = solution_selected(c->best, shown.at[i]->key)->text;
 
-		buf_printf(&r->out, "%-15s %s", shown.at[i]->label, text);
+		buf_printf(&r->out, "%-*s  %s", (int)wide, shown.at[i]->label, text);
 		if (*why)
 			buf_printf(&r->out, "%*s %s", (int)(14 - strlen(text)), "", why);
 		buf_putc(&r->out, '\n');

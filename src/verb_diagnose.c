@@ -28,7 +28,7 @@ read_log(struct run *r, struct diagnosis *d, const char *path)
 			n = 1;
 	}
 	if (n < 0)
-		diag_at(&r->ds, E_LOG, (struct span){ 0 }, "cannot read the log `%s`: %s", path,
+		diag_at(&r->ds, E_LOG, NOWHERE, "cannot read the log `%s`: %s", path,
 			strerror(errno));
 	if (fd > 0)
 		close(fd);
@@ -71,18 +71,22 @@ static void
 patch_recipe(struct run *r, const struct causes *c)
 {
 	const struct options *o = r->o;
-	const struct source *src =
-		fs_read(r->a, &r->ds, o->recipe, FS_READ_MAX, (struct span){ 0 });
-	struct diags found;
+	const struct source *src = fs_read(r->a, &r->ds, o->recipe, FS_READ_MAX, NOWHERE);
+	struct diags found = DIAGS(found, r->a);
 	struct fix_files files = { 0 };
 	struct fixes fixes;
 	struct names skip = { 0 };
 	bool done = false;
 
-	diags_init(&found, r->a);
 	if (!src)
 		return;
-	if (diagnose_patch(r->a, &found, c, src) && o->fix) {
+	if (!diagnose_patch(r->a, &found, c, src)) {
+		if (o->fix && o->format == FORMAT_TEXT)
+			buf_printf(&r->out,
+				   "%s is unchanged: no change of a recipe is known for this "
+				   "failure\n",
+				   src->path);
+	} else if (o->fix) {
 		list_push(r->a, &files, (struct fix_file){ src, src->text, src->size });
 		fixes = fix_round(r->a, &found, &skip, &files);
 		if (o->dry_run)

@@ -23,7 +23,7 @@ one_round(struct fixing *f, const char *path, bool take, struct diags *ds, const
 	struct fixes fixes;
 
 	edited_reread(&f->all);
-	diags_init(ds, f->r->a);
+	*ds = DIAGS(*ds, f->r->a);
 	*verdict = check_recipe(f->r, ds, path, edited_open, &f->all, &f->complete);
 	diags_fold(ds);
 	sources = edited_sources(&f->all);
@@ -143,7 +143,7 @@ fix_recipe(struct fixing *f, const char *path)
 		const char *why = left.at[i].state == FIX_REFUSED ? left.at[i].why : all;
 
 		if (why)
-			diag_note(left.at[i].diag, (struct span){ 0 }, "not fixed: %s", why);
+			diag_note(left.at[i].diag, NOWHERE, "not fixed: %s", why);
 	}
 	diags_append(&r->ds, &ds);
 	f->incomplete |= !f->complete;

@@ -56,8 +56,7 @@ verb_explain(struct run *r)
 	}
 	if (!id)
 		return EXIT_DONE;
-	return usage_error(arena_printf(
-		r->a, "there is no code `%s`; run `stackbuild explain` to list the codes", id));
+	return usage_error("there is no code `%s`; run `stackbuild explain` to list the codes", id);
 }
 
 int
@@ -94,7 +93,7 @@ verb_help(struct run *r)
 	const char *why;
 
 	if (r->o->args.n && !verb_find(r->a, r->o->args.at[0], &v, &why))
-		return usage_error(why);
+		return usage_error("%s", why);
 	options_help(v, &r->out);
 	return EXIT_DONE;
 }

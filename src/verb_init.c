@@ -57,7 +57,7 @@ read_sources(struct run *r, const struct names *paths, struct init *n, bool *emp
 
 	for (size_t i = 0; i < paths->n; i++) {
 		const struct source *src =
-			fs_read(r->a, &r->ds, paths->at[i], FS_READ_MAX, (struct span){ 0 });
+			fs_read(r->a, &r->ds, paths->at[i], FS_READ_MAX, NOWHERE);
 
 		/* An empty pipe is an error only without options. */
 		if (src && !src->size && !strcmp(paths->at[i], "-") && !files_of(r).n) {
@@ -99,7 +99,7 @@ answer(struct init *n, enum init_question q, const char *value, enum code code, 
 	const char *why = value ? init_answer(n, q, value) : NULL;
 
 	if (why)
-		diag_at(n->ds, code, (struct span){ 0 }, "%s: %s", option, why);
+		diag_at(n->ds, code, NOWHERE, "%s: %s", option, why);
 	return !why;
 }
 
@@ -160,7 +160,7 @@ files_here(struct arena *a)
 					     "environment.yaml", "cog.yaml" };
 	struct names found = { 0 };
 
-	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+	for (size_t i = 0; i < COUNT(files); i++)
 		if (fs_exists(files[i]))
 			list_push(a, &found, files[i]);
 	return found;
@@ -239,10 +239,9 @@ verb_init(struct run *r)
 	else if (!paths.n && !has_options(r->o))
 		ask = isatty(0);
 	if (!paths.n && !has_options(r->o) && !ask)
-		return usage_error(what_is_missing(r->a));
+		return usage_error("%s", what_is_missing(r->a));
 	if (strcmp(path, "-") != 0 && fs_exists(path)) {
-		diag_help(diag_at(&r->ds, E_INIT_EXISTS, (struct span){ 0 }, "`%s` exists already",
-				  path),
+		diag_help(diag_at(&r->ds, E_INIT_EXISTS, NOWHERE, "`%s` exists already", path),
 			  "name another file with -o, or print the recipe with -o -");
 		return EXIT_DIAGNOSED;
 	}
@@ -253,7 +252,7 @@ verb_init(struct run *r)
 	if (ask)
 		ask_all(&n);
 	else if (!read_sources(r, &paths, &n, &empty) || !take_options(r->o, &n))
-		return empty ? usage_error(what_is_missing(r->a)) : EXIT_DIAGNOSED;
+		return empty ? usage_error("%s", what_is_missing(r->a)) : EXIT_DIAGNOSED;
 	if (ask && r->o->name)
 		init_set(&n, "stack", r->o->name);
 	text = init_recipe(&n, path, &s, &warnings);

@@ -35,12 +35,11 @@ plan_here(struct run *r, const struct plan *p, const char *cell)
 	const char *dir = fs_join(r->a, "out", p->name), *path;
 	struct compile_machine machine = this_machine(r->o);
 	const struct source *record = NULL;
-	struct diags ignored;
+	struct diags ignored = DIAGS(ignored, r->a);
 
 	path = fs_join(r->a, cell ? fs_join(r->a, dir, cell) : dir, "build.json");
-	diags_init(&ignored, r->a);
 	if (fs_exists(path))
-		record = fs_read(r->a, &ignored, path, RECORD_BYTES_MAX, (struct span){ 0 });
+		record = fs_read(r->a, &ignored, path, RECORD_BYTES_MAX, NOWHERE);
 	return plan_on_machine(r->a, record ? plan_measured(r->a, p, record) : p, &machine);
 }
 
@@ -127,7 +126,7 @@ verb_plan(struct run *r)
 	default: break;
 	}
 	if (r->o->explain && !plan_step(p, r->o->explain))
-		return usage_error(arena_printf(r->a, "the plan has no step `%s`", r->o->explain));
+		return usage_error("the plan has no step `%s`", r->o->explain);
 	plan_text(p, r->o->explain, &r->out);
 	if (rs->n > 1)
 		buf_printf(&r->out,
@@ -246,7 +245,7 @@ verb_render(struct run *r)
 	size_t pages = 0;
 
 	if (why)
-		return usage_error(why);
+		return usage_error("%s", why);
 	in.templates = templates_open(r->a, &r->ds, r->o->templates);
 	in.recipes = pipeline_load(r, &r->ds, r->o->args.at[0], NULL, NULL);
 	if (!in.recipes || !in.templates || !render(r->a, &r->ds, &in, &files))

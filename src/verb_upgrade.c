@@ -37,7 +37,7 @@ judge(struct upgrading *u)
 		struct run r = *u->r;
 		struct diags ignored;
 
-		diags_init(&ignored, r.a);
+		ignored = DIAGS(ignored, r.a);
 		o.variant = *u->variants.at[i] ? u->variants.at[i] : NULL;
 		r.o = &o;
 		edited_reread(&u->files);
@@ -56,7 +56,7 @@ struct worse {
 static struct worse
 compare_verdicts(struct arena *a, const struct cell_verdict *before, const struct cell_verdict *now)
 {
-	for (size_t i = 0; i < now->reported.n && !before->errors.n; i++) {
+	for (size_t i = 0; i < now->reported.n && !before->incompatible; i++) {
 		const struct diag *d = now->reported.at[i];
 		const char *id = code_table[d->code].id;
 
@@ -96,7 +96,7 @@ got_worse(struct upgrading *u)
 static const struct recipes *
 load(struct upgrading *u, struct diags *ds)
 {
-	diags_init(ds, u->r->a);
+	*ds = DIAGS(*ds, u->r->a);
 	edited_reread(&u->files);
 	return pipeline_load(u->r, ds, u->path, edited_open, &u->files);
 }
@@ -282,13 +282,12 @@ read_names(struct upgrading *u, const struct solution *solution, struct names *o
 		const char *near = str_nearest(name, known.at, known.n);
 
 		if (!names_have(&known, name)) {
-			usage_error(arena_printf(
-				u->r->a, "the recipe does not pin `%s` to a version; %s%s%s",
-				args->at[i], near ? "did you mean `" : "it pins ",
-				near    ? near :
-				known.n ? names_words(u->r->a, &known, "and") :
-					  "nothing",
-				near ? "`?" : ""));
+			usage_error("the recipe does not pin `%s` to a version; %s%s%s",
+				    args->at[i], near ? "did you mean `" : "it pins ",
+				    near    ? near :
+				    known.n ? names_words(u->r->a, &known, "and") :
+					      "nothing",
+				    near ? "`?" : "");
 			return false;
 		}
 		list_push(u->r->a, only, name);

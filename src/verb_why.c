@@ -8,7 +8,7 @@
 
 /*
  *   $ stackbuild why recipes/torch222-cu121.yaml numpy
- *   numpy<2  (1.26.4 of those known)
+ *   numpy<2 (the newest known: 1.26.4)
  *     required   recipes/torch222-cu121.yaml:32:12: the recipe requires numpy<2
  *     because    torch 2.2.2 was compiled against numpy 1
  *     requires   numpy 1.26.4 has wheels for Python 3.9 to 3.12
@@ -71,7 +71,7 @@ others_of(struct run *r, const struct solution *solution, const char *key, struc
 		const struct alternative *x = &all.at[i];
 		struct names alike = { 0 };
 
-		if ((!x->c->known && !x->chosen) || shown[i])
+		if ((!x->c->known && !x->chosen) || shown[i] || !*x->c->text)
 			continue;
 		if (x->can) {
 			list_push(r->a, &out->possible, x->c->text);
@@ -83,10 +83,8 @@ others_of(struct run *r, const struct solution *solution, const char *key, struc
 			shown[k] = true;
 			list_push(r->a, &alike, all.at[k].c->text);
 		}
-		list_push(r->a, &out->impossible,
-			  arena_printf(r->a, "%s: %s", names_join(r->a, &alike, ", "),
-				       x->why ? x->why->sentence :
-						"the recipe requires another one"));
+		list_printf(r->a, &out->impossible, "%s: %s", names_join(r->a, &alike, ", "),
+			    x->why ? x->why->sentence : "the recipe requires another one");
 	}
 }
 
@@ -104,7 +102,9 @@ ask_solver(struct run *r, const struct solution *solution, const char *name, str
 	if (!t || !solution_selected(solution, key))
 		return false;
 	out->name = t->label;
-	out->value = solution_selected(solution, key)->text;
+	/* A package whose releases are not in the knowledge base has a version without a text. */
+	if (*solution_selected(solution, key)->text)
+		out->value = solution_selected(solution, key)->text;
 	for (size_t i = 0; i < solution->nrequests; i++) {
 		const struct request *q = &solution->requests[i];
 
@@ -151,8 +151,9 @@ ask_stack(struct run *r, const struct stack *s, const char *name, struct answer 
 	out->name = out->name ? out->name : name;
 	if (out->value && strstr(value, out->value))
 		return true;
-	out->value = out->value ? arena_printf(r->a, "%s  (%s of those known)", value, out->value) :
-				  value;
+	out->value = out->value ?
+			     arena_printf(r->a, "%s (the newest known: %s)", value, out->value) :
+			     value;
 	return true;
 }
 
@@ -165,9 +166,8 @@ nothing_of(struct run *r, const struct solution *solution, const char *name, str
 		if (solution_selected(solution, solution->variables[i]->key))
 			list_push(r->a, known, solution->variables[i]->key);
 	near = str_nearest(name, known->at, known->n);
-	return usage_error(arena_printf(r->a, "this stack has no `%s`%s%s%s", name,
-					near ? "; did you mean `" : "", near ? near : "",
-					near ? "`?" : ""));
+	return usage_error("this stack has no `%s`%s%s%s", name, near ? "; did you mean `" : "",
+			   near ? near : "", near ? "`?" : "");
 }
 
 /* --- output --- */
@@ -215,14 +215,13 @@ verb_why(struct run *r)
 	const char *name = r->o->args.at[1];
 	const struct solution *solution;
 	const struct stack *s;
-	struct diags quiet;
+	struct diags quiet = DIAGS(quiet, r->a);
 	struct answer x = { 0 };
 	bool solved, there;
 
 	if (!rs)
 		return EXIT_DIAGNOSED;
 	/* The verb reports conflicts, but not the warnings of a stack that works. */
-	diags_init(&quiet, r->a);
 	s = resolve(r->a, &quiet, r->facts, rs->at[0], NULL);
 	solution = s ? s->solution : resolve_solve(r->a, r->facts, rs->at[0], 0);
 	if (!s)
@@ -231,6 +230,7 @@ verb_why(struct run *r)
 	there = s && ask_stack(r, s, name, &x);
 	if (!solved && !there)
 		return nothing_of(r, solution, name, &x.known);
+	x.value = x.value ? x.value : x.name;
 	if (r->o->format == FORMAT_JSON)
 		show_json(r, &x);
 	else

@@ -145,6 +145,7 @@ struct cell_verdict {
 	const char *path, *cell; /* cell: NULL without a matrix */
 	const char *summary;     /* NULL: there is no stack */
 	bool invalid;            /* the recipe cannot be read */
+	bool incompatible;       /* an error that is not about the lock, uv or an index */
 	bool failed;             /* check --online: uv or an index failed */
 	bool stopped;            /* check --online: a signal ended it, so there is no verdict */
 	struct names errors, warnings;
@@ -194,7 +195,7 @@ void diagnose_build(struct run *r, const char *log);
 const char *stack_summary(struct arena *a, const struct stack *s);
 
 /* Prints one line on standard error; returns EXIT_USAGE. */
-int usage_error(const char *why);
+int usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* Sets *out to the seconds of --timeout, if it is given.  Returns false after a usage error. */
 bool option_timeout(const struct options *o, double *out);

@@ -84,7 +84,7 @@ with_credentials(struct auditing *t, const char *url)
 				    harvest_index(t->r->a) };
 	struct arena *a = t->r->a;
 
-	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++) {
+	for (size_t i = 0; i < COUNT(own); i++) {
 		const char *host = own[i] ? strstr(own[i], "://") : NULL, *at;
 
 		if (!host || !http_same_origin(a, own[i], url))
@@ -284,7 +284,7 @@ audit_image(struct auditing *t, const struct lock_image *image)
 	struct oci_name name;
 	struct diags own;
 
-	diags_init(&own, a);
+	own = DIAGS(own, a);
 	if (!image->name)
 		return;
 	if (!image->digest) {
@@ -292,7 +292,7 @@ audit_image(struct auditing *t, const struct lock_image *image)
 		      arena_printf(a, "lock again: %s", t->again));
 		return;
 	}
-	answers = oci_name_parse(a, &own, image->name, (struct span){ 0 }, &name);
+	answers = oci_name_parse(a, &own, image->name, NOWHERE, &name);
 	registry = answers ? oci_open(a, &name, t->timeout_s) : NULL;
 	answers = answers &&
 		  oci_manifest(registry, a, &own, name.tag ? name.tag : "latest", &now, &tag_gone);
@@ -394,7 +394,7 @@ count(const struct auditing *t, enum severity_of_finding is)
 	return n;
 }
 
-/* Prints the findings of the first kinds. */
+/* Prints the findings of the first `kinds` kinds: the most serious ones. */
 static void
 show_found(const struct auditing *t, int kinds)
 {
@@ -438,9 +438,8 @@ audit_cell(struct run *r, const struct recipe *recipe, double timeout_s, struct 
 {
 	struct auditing t = { .r = r, .recipe = recipe, .timeout_s = timeout_s };
 	struct names secrets = { 0 };
-	struct diags ignored;
+	struct diags ignored = DIAGS(ignored, r->a);
 
-	diags_init(&ignored, r->a);
 	t.again = arena_printf(r->a, "stackbuild lock %s", world_recipe(r->a, r->o, recipe->cell));
 	if (!lock_beside(r->a, &r->ds, recipe, t.again, true, &t.lock) ||
 	    !world_index_secrets(r, recipe, &secrets))
@@ -451,7 +450,7 @@ audit_cell(struct run *r, const struct recipe *recipe, double timeout_s, struct 
 	if (proc_interrupted()) {
 		if (r->o->format != FORMAT_JSON)
 			show_found(&t, FOUND_UNCHECKED);
-		diag_help(diag_at(&r->ds, E_AUDIT_INTERRUPTED, (struct span){ 0 },
+		diag_help(diag_at(&r->ds, E_AUDIT_INTERRUPTED, NOWHERE,
 				  "the audit of `%s` was interrupted", lock_path(r->a, recipe)),
 			  "run the command again; an audit changes no file");
 		return false;

@@ -182,13 +182,15 @@ open_mirror(struct run *r, const struct plan *p, struct build_options *o, struct
 	const char *again = arena_printf(r->a, "stackbuild lock %s",
 					 recipe_words(r->a, r->o, cell->path, cell->cell));
 	const struct lock *l = p->lock;
-	const bool image = o->engine->build;
+	enum mirror_for user = !o->engine->build                     ? MIRROR_SCRIPT :
+			       o->engine->dialect == DIALECT_BUILDAH ? MIRROR_LAYOUTS :
+								       MIRROR_LOADS;
 
 	if (!r->o->mirror)
 		return true;
 	o->mirror = use;
 	return (l || lock_beside(r->a, &r->ds, cell, again, true, &l)) &&
-	       mirror_use(r->a, &r->ds, l, p, r->o->mirror, image, use);
+	       mirror_use(r->a, &r->ds, l, p, r->o->mirror, user, use);
 }
 
 static bool
@@ -259,7 +261,7 @@ unit_words(struct run *r, struct matrix_build *b, const struct engine *engine)
 		const char *word = words->at[i];
 		bool mine = false;
 
-		for (size_t k = 0; k < sizeof(ours) / sizeof(*ours) && i < r->o->options_end; k++)
+		for (size_t k = 0; k < COUNT(ours) && i < r->o->options_end; k++)
 			if (starts_with(word, ours[k]) && strchr("=", word[strlen(ours[k])]))
 				mine = true;
 		/* The value is the next word, unless it follows a `=`. */
@@ -270,7 +272,7 @@ unit_words(struct run *r, struct matrix_build *b, const struct engine *engine)
 			list_push(r->a, i < r->o->options_end ? &b->words : &b->after, word);
 	}
 	list_push(r->a, &b->words, b->raw ? "--progress=quiet" : "--progress=plain");
-	list_push(r->a, &b->words, arena_printf(r->a, "--engine=%s", engine->name));
+	list_printf(r->a, &b->words, "--engine=%s", engine->name);
 }
 
 /* Builds a matrix: its wheels and cells, each with a separate stackbuild process. */
@@ -359,11 +361,12 @@ verb_build(struct run *r)
 		return EXIT_DIAGNOSED;
 	if (o->mirror && o->no_lock)
 		return usage_error("--mirror has the files of the lock: without --no-lock");
-	if (o->mirror &&
-	    (b.engine->dialect == DIALECT_BUILDAH ? state.at.remote :
-						    strcmp(b.engine->name, "venv") != 0))
-		return usage_error("--mirror is for the engines podman and buildah of this host, "
-				   "and venv");
+	if (o->mirror && (b.engine->dialect == DIALECT_BUILDAH ?
+				  state.at.remote :
+				  !b.engine->load && strcmp(b.engine->name, "venv")))
+		return usage_error(
+			"--mirror works with --engine docker, with podman and buildah of "
+			"this host, and with venv");
 	if (rs->n > 1 && o->wheel)
 		return usage_error("--wheel compiles for one cell: name it with --cell");
 	if (rs->n > 1)

@@ -31,7 +31,7 @@ add_beside(struct run *r, struct bundle_files *files, const char *path)
 	size_t n = strlen(dir);
 
 	if (!starts_with(real, dir) || real[n] != '/') {
-		diag_at(&r->ds, E_BUNDLE, (struct span){ 0 },
+		diag_at(&r->ds, E_BUNDLE, NOWHERE,
 			"a bundle cannot have `%s`: it is outside of the recipe's directory", path);
 		return false;
 	}
@@ -52,7 +52,7 @@ add_records(struct run *r, const struct recipe *cell, struct bundle_files *files
 		dir = fs_join(r->a, dir, cell->cell);
 		to = fs_join(r->a, to, cell->cell);
 	}
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+	for (size_t i = 0; i < COUNT(names); i++)
 		if (fs_exists(fs_join(r->a, dir, names[i])))
 			list_push(r->a, files,
 				  (struct bundle_file){ fs_join(r->a, to, names[i]),
@@ -107,8 +107,8 @@ verb_bundle(struct run *r)
 	if (o->unpack && !o->args.n)
 		return usage_error("name the bundle: stackbuild bundle --unpack FILE -o DIR");
 	if (!o->out)
-		return usage_error(o->unpack ? "name the directory to make: -o DIR" :
-					       "name the bundle to write: -o FILE.tar.zst");
+		return usage_error("%s", o->unpack ? "name the directory to make: -o DIR" :
+						     "name the bundle to write: -o FILE.tar.zst");
 	if (!o->unpack && !o->mirror)
 		return usage_error("name the mirror to pack: --mirror DIR");
 	if (!o->unpack && !strcmp(o->args.at[0], "-"))

@@ -30,10 +30,9 @@ resolve_online(struct locking *l, struct lock_request **q, struct names *left_ou
 	       struct uv_answer *answer)
 {
 	const char *index = l->stack->torch_index.value;
-	struct diags own;
+	struct diags own = DIAGS(own, l->r->a);
 	enum uv_end end;
 
-	diags_init(&own, l->r->a);
 	*q = lock_asks(l, l->stack);
 	end = lock_resolve_wheels(l, &own, *q, &l->how, answer, left_out);
 	if (end == UV_FAILED && index && !l->stand_in && own.head->code == E_LOCK_INDEX &&
@@ -60,8 +59,9 @@ forget_checked(struct locking *l, const struct cell_verdict *v, struct names *le
 
 	for (size_t i = 0; i < left_out->n; i++) {
 		const char *name = left_out->at[i];
-		bool open =
-			!facts_package(l->r->facts, name) && !facts_extension(l->r->facts, name);
+		bool open = !facts_package(l->r->facts, name) &&
+			    !facts_extension(l->r->facts, name) &&
+			    !facts_package_independent(l->r->facts, name);
 
 		for (size_t k = 0; k < v->unchecked.n; k++)
 			open |= lock_mentions(v->unchecked.at[k].what, name) ||
@@ -107,6 +107,7 @@ world_check_online(struct run *r, const struct recipe *cell, const struct stack 
 		.stack = s,
 		.uv = &uv,
 		.how = { .uv = &uv, .builds = r->o->builds, .timeout_s = UV_TIMEOUT_S },
+		.reads_sdists = s, /* `lock` reads none, and the helps are about it */
 	};
 	struct span at;
 	const char *why = s ? lock_obstacle(r->a, s, &at) : NULL;

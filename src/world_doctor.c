@@ -30,14 +30,17 @@ int
 verb_doctor(struct run *r)
 {
 	const struct options *o = r->o;
-	struct doctor_options d = {
-		.root = o->root ? o->root : "", .facts = r->facts, .venv = o->python, .import_s = 60
-	};
+	struct doctor_options d = { .root = o->root ? o->root : "",
+				    .facts = r->facts,
+				    .venv = o->imported,
+				    .import_s = 60 };
 	struct names hidden = { 0 }, listed = { 0 };
 	const struct checkup *c;
 
 	if (o->format != FORMAT_TEXT && o->format != FORMAT_JSON)
 		return usage_error("doctor has two formats: text and json");
+	if (o->root && !fs_is_dir(o->root))
+		return usage_error("--root: there is no directory `%s`", o->root);
 	if (!option_timeout(o, &d.import_s))
 		return EXIT_USAGE;
 	if (!stacks_of(r, &d, &hidden) || (d.venv && !verify_venv(r->a, &r->ds, d.venv)))

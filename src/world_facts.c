@@ -44,7 +44,7 @@ world_snapshot(struct run *r, const struct recipe *of)
 	return false;
 }
 
-/* Beside the wheel store, which has its own directory. */
+/* Returns the directory of the cache, beside that of the wheel store. */
 static const char *
 cache_dir(struct arena *a)
 {
@@ -113,7 +113,7 @@ world_facts_refresh(struct run *r, const char *user)
 		return usage_error("--limit, --max-requests and --timeout need a whole number");
 	how.timeout_s = timeout_s;
 	if (!names_of(r, &packages, &wrong))
-		return usage_error(arena_printf(r->a, "`%s` is not the name of a package", wrong));
+		return usage_error("`%s` is not the name of a package", wrong);
 	proc_signals();
 	return harvest(r->a, &r->ds, r->facts, &packages, &how) ? EXIT_DONE : EXIT_DIAGNOSED;
 }

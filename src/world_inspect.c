@@ -38,7 +38,7 @@ map_file(struct run *r, const char *path)
 {
 	struct mapped m = { 0 };
 	struct stat st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	FS_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
 	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode)) {
 		/* Maps one unused byte of an empty file. */
@@ -50,10 +50,8 @@ map_file(struct run *r, const char *path)
 		errno = EINVAL;
 	}
 	if (!m.p)
-		diag_at(&r->ds, E_FILE, (struct span){ 0 }, "cannot read `%s`: %s", path,
+		diag_at(&r->ds, E_FILE, NOWHERE, "cannot read `%s`: %s", path,
 			errno == EINVAL ? "it is not a regular file" : strerror(errno));
-	if (fd >= 0)
-		close(fd);
 	return m;
 }
 
@@ -72,11 +70,9 @@ static bool
 is_archive(const char *path)
 {
 	unsigned char head[262] = { 0 };
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	FS_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	ssize_t n = fd >= 0 ? read(fd, head, sizeof(head)) : 0;
 
-	if (fd >= 0)
-		close(fd);
 	return (n == sizeof(head) && !memcmp(head + 257, "ustar", 5)) ||
 	       (n > 4 && (!memcmp(head, "\x1f\x8b", 2) || !memcmp(head, "\x28\xb5\x2f\xfd", 4)));
 }
@@ -103,7 +99,7 @@ save_image(struct run *r, const char *image, const char *dir)
 		if (proc_run(r->a, &spec, &result))
 			return file;
 	}
-	d = diag_at(&r->ds, E_TREE, (struct span){ 0 }, "cannot read the image `%s`", image);
+	d = diag_at(&r->ds, E_TREE, NOWHERE, "cannot read the image `%s`", image);
 	if (!e->save) {
 		diag_why(d, "%s cannot save an image to a file", e->name);
 		diag_help(d, "use --engine docker or --engine podman");
@@ -132,13 +128,9 @@ find_subject(struct run *r, const char *path, struct subject *s, const char **te
 	else if (is_archive(path))
 		s->kind = IMAGE;
 	else if (!fs_exists(path) && *path != '/' && *path != '.' && !ends_with(path, ".so")) {
-		const char *tmp = getenv("TMPDIR");
-		char *dir = arena_printf(r->a, "%s/stackbuild-inspect-XXXXXX",
-					 tmp && *tmp ? tmp : "/tmp");
-
 		s->kind = IMAGE;
-		if (!*temp && proc_temp(dir))
-			*temp = dir;
+		if (!*temp)
+			*temp = proc_temp(r->a, NULL, "stackbuild-inspect");
 		s->file = *temp ? save_image(r, path, *temp) : NULL;
 	}
 	return s->file;
@@ -427,7 +419,7 @@ verb_inspect(struct run *r)
 	bool as_json = o->format == FORMAT_JSON, good;
 
 	if (wrong)
-		return usage_error(wrong);
+		return usage_error("%s", wrong);
 	proc_signals();
 	v.j = as_json ? &j : NULL;
 	good = o->args.n > 1 ? inspect_two(&v, as_json) : inspect_one(&v);

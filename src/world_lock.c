@@ -31,17 +31,29 @@ check_lock(struct locking *l)
 		buf_printf(&l->r->out, "%s is current: %s\n", l->path, content(l->r->a, l->old));
 }
 
-/* Runs `lock --why NAME`. */
-static void
-explain_package(struct locking *l)
+/* Writes what requires a package of the old lock; false after an error. */
+static bool
+find_package(struct locking *l, const char *name, struct buf *out)
 {
-	const char *name = l->r->o->why;
+	if (lock_why(l->old, name, out))
+		return true;
+	diag_help(
+		diag_at(&l->r->ds, E_LOCK_NAME, NOWHERE, "`%s` has no package `%s`", l->path, name),
+		"check the spelling; the lock lists every package");
+	return false;
+}
 
-	if (lock_beside(l->r->a, &l->r->ds, l->recipe, again(l), true, &l->old) &&
-	    !lock_why(l->old, name, &l->r->out))
-		diag_help(diag_at(&l->r->ds, E_LOCK_NAME, (struct span){ 0 },
-				  "`%s` has no package `%s`", l->path, name),
-			  "check the spelling; the lock lists every package");
+/* Returns true if the old lock has the packages of --upgrade; the cells of a matrix may differ. */
+static bool
+has_upgraded(struct locking *l)
+{
+	struct buf unused = BUF(l->r->a);
+	bool good = true;
+
+	for (size_t i = 0; l->old && !l->recipe->cell && i < l->how.upgraded.n; i++)
+		if (!among(l->how.upgraded.at[i], "base git"))
+			good = find_package(l, l->how.upgraded.at[i], &unused) && good;
+	return good;
 }
 
 /* --- a new lock --- */
@@ -123,55 +135,27 @@ make_lock(struct locking *l, struct lock *out)
 	return world_pin(l->r, l->stack, &pin, &answer.sdists, out);
 }
 
-/* Returns the step that installs a changed package; NULL: the plan has none. */
-static const struct step *
-step_of(const struct plan *p, const struct lock_change *c)
-{
-	for (size_t i = 0; i < p->n; i++) {
-		const struct step *s = &p->steps[i];
-
-		if (c->extension ?
-			    s->extension && !strcmp(s->extension->name, c->name) :
-			    !strcmp(s->id, !strcmp(c->root, "build") ? "build-deps" : c->root))
-			return s;
-	}
-	return NULL;
-}
-
-/* Prints how many steps rebuild after a change of this step, and their time. */
+/* Prints the steps that rebuild; `upgrade` prints those of the changed recipe. */
 static void
-print_cost(struct locking *l, const struct lock_changes *changes)
+print_rebuilds(struct locking *l, const struct lock *new)
 {
-	const struct plan *p = plan_make(l->r->a, &l->r->ds, l->stack, NULL);
-	size_t first = p ? p->n : 0, n = first;
-	double cost_s = 0;
-	bool unknown = false;
+	struct arena *a = l->r->a;
+	struct diags ignored = DIAGS(ignored, a);
+	const struct stack *was = lock_apply(a, &ignored, l->stack, l->old);
+	const struct stack *is = lock_apply(a, &ignored, l->stack, new);
+	const struct plan *before = was ? plan_make(a, &ignored, was, l->old) : NULL;
+	const struct plan *after = is ? plan_make(a, &ignored, is, new) : NULL;
 
-	for (size_t i = 0; i < changes->n && p; i++) {
-		const struct step *s = step_of(p, &changes->at[i]);
-
-		if (s && (size_t)(s - p->steps) < first)
-			first = (size_t)(s - p->steps);
-	}
-	for (size_t i = first; i < n; i++) {
-		cost_s += p->steps[i].cost_s;
-		unknown |= p->steps[i].cost_s <= 0;
-	}
-	if (first < n)
-		buf_printf(&l->r->out,
-			   "  %zu of %zu layers rebuild from `%s` on, %sabout %.0f min\n",
-			   n - first, n, p->steps[first].id, unknown ? "at least " : "",
-			   cost_s < 60 ? 1 : cost_s / 60);
+	if (before && after)
+		plan_diff(before, after, NULL, &l->r->out, false);
 }
 
 static void
-print_changes(struct locking *l, const struct lock_changes *changes)
+print_changes(struct locking *l, const struct lock *new, const struct lock_changes *changes)
 {
 	struct buf *out = &l->r->out;
 
-	for (size_t i = 0; i < changes->n; i++) {
-		const struct lock_change *c = &changes->at[i];
-
+	list_each (c, changes) {
 		if (!c->before)
 			buf_printf(out, "  + %s %s\n", c->name, c->after);
 		else if (!c->after)
@@ -179,8 +163,8 @@ print_changes(struct locking *l, const struct lock_changes *changes)
 		else
 			buf_printf(out, "  %s %s -> %s\n", c->name, c->before, c->after);
 	}
-	if (changes->n)
-		print_cost(l, changes);
+	if (changes->n && l->r->o->verb == VERB_lock)
+		print_rebuilds(l, new);
 }
 
 /* Returns an edited or merged lock, of which only the versions are preferred. */
@@ -189,25 +173,25 @@ edited_lock(struct locking *l)
 {
 	const struct source *src = fs_read_quiet(l->r->a, l->path, LOCK_MAX);
 	struct lock_packages unused = { 0 };
-	struct diags own;
+	struct diags own = DIAGS(own, l->r->a);
 
-	diags_init(&own, l->r->a);
 	return src && lock_read_packages(l->r->a, &own, src, &unused) ? src : NULL;
 }
 
 static void
 lock_cell(struct locking *l)
 {
-	struct diags ignored;
+	struct diags ignored = DIAGS(ignored, l->r->a);
 	struct lock new = { 0 };
 	struct buf text = BUF(l->r->a);
 	struct lock_changes changes = { 0 };
 	bool changed = true;
 
-	diags_init(&ignored, l->r->a);
 	/* Replaces a lock that cannot be read. */
 	lock_beside(l->r->a, &ignored, l->recipe, again(l), false, &l->old);
 	l->how.preferences = l->old ? l->old->src : edited_lock(l);
+	if (!has_upgraded(l))
+		return;
 	if (!make_lock(l, &new)) {
 		if (l->old && proc_interrupted())
 			buf_printf(&l->r->out, "%s is unchanged\n", l->path);
@@ -225,7 +209,7 @@ lock_cell(struct locking *l)
 		   l->r->o->changes     ? "; not written" :
 		   changed              ? "" :
 					  ", unchanged");
-	print_changes(l, &changes);
+	print_changes(l, &new, &changes);
 }
 
 /* --- the command --- */
@@ -249,7 +233,7 @@ world_index_secrets(struct run *r, const struct recipe *of, struct names *texts)
 			continue;
 		}
 		good = false;
-		diag_help(diag_at(&r->ds, E_SECRET_MISSING, (struct span){ 0 },
+		diag_help(diag_at(&r->ds, E_SECRET_MISSING, NOWHERE,
 				  "the packages need the secret %s of an index", name),
 			  "set the variable %s to lines of a netrc", name);
 	}
@@ -268,28 +252,32 @@ bad_usage(const struct options *o)
 	return NULL;
 }
 
-static void
-lock_one(struct run *r, const struct recipe *recipe, struct uv *uv, struct uv_how how)
+/* Returns true in the process of a worker, which has locked its cell. */
+static bool
+lock_one(struct run *r, const struct recipe *recipe, struct uv *uv, struct uv_how how,
+	 struct lock_workers *apart)
 {
 	struct locking l = { .r = r, .recipe = recipe, .uv = uv, .how = how };
-
 	struct diag **found = r->ds.tail;
 	const bool reads = r->o->check || r->o->why;
+	pid_t worker = -1;
 
 	l.path = lock_path(r->a, recipe);
 	l.stack = resolve(r->a, &r->ds, r->facts, recipe, NULL);
 	if (l.stack && r->o->check)
 		check_lock(&l);
-	else if (l.stack && r->o->why)
-		explain_package(&l);
-	else if (!reads && world_snapshot(r, recipe) &&
-		 world_index_secrets(r, recipe, &l.how.secrets)) {
+	else if (l.stack && r->o->why) {
+		if (lock_beside(r->a, &r->ds, recipe, again(&l), true, &l.old))
+			find_package(&l, r->o->why, &r->out);
+	} else if (!reads && world_snapshot(r, recipe) &&
+		   world_index_secrets(r, recipe, &l.how.secrets)) {
 		world_hide_secrets(r, recipe);
-		if (l.stack)
-			lock_cell(&l);
-		else
+		if (!l.stack)
 			lock_try_helps(&l, *found);
+		else if (!apart || (worker = lock_fork(r, apart)) <= 0)
+			lock_cell(&l);
 	}
+	return !worker;
 }
 
 int
@@ -301,10 +289,13 @@ verb_lock(struct run *r)
 			      .builds = o->builds,
 			      .timeout_s = UV_TIMEOUT_S };
 	struct uv uv = { 0 };
+	struct lock_workers workers = { 0 };
+	/* A program gets the diagnostics of all cells in one document. */
+	const bool text = o->diagnostics != DIAG_JSON && o->diagnostics != DIAG_SARIF;
 	const char *why = bad_usage(o);
 
 	if (why)
-		return usage_error(why);
+		return usage_error("%s", why);
 	if (!option_timeout(o, &how.timeout_s))
 		return EXIT_USAGE;
 	for (size_t i = 1; i < o->args.n; i++)
@@ -313,8 +304,11 @@ verb_lock(struct run *r)
 	how.uv = &uv;
 	proc_signals();
 	for (size_t i = 0; rs && i < rs->n && !proc_interrupted(); i++)
-		lock_one(r, rs->at[i], &uv, how);
-	return r->ds.errors ? EXIT_DIAGNOSED : EXIT_DONE;
+		if (lock_one(r, rs->at[i], &uv, how, rs->n > 1 && text ? &workers : NULL)) {
+			r->facts = NULL; /* the parent prints the notes on its files */
+			return r->ds.errors ? EXIT_DIAGNOSED : EXIT_DONE;
+		}
+	return lock_join(r, &workers) && !r->ds.errors ? EXIT_DONE : EXIT_DIAGNOSED;
 }
 
 /* --- the lock of a recipe changed by `upgrade` --- */
@@ -328,7 +322,7 @@ world_lock_changed(struct run *r, const struct recipe *changed, bool write)
 	struct locking l = { .r = &of, .recipe = changed, .uv = &uv };
 	struct diags ignored;
 
-	diags_init(&ignored, r->a);
+	ignored = DIAGS(ignored, r->a);
 	l.path = lock_path(r->a, changed);
 	if (!lock_beside(r->a, &ignored, changed, "", true, &l.old) ||
 	    !uv_find(r->a, &ignored, &uv))
@@ -338,7 +332,7 @@ world_lock_changed(struct run *r, const struct recipe *changed, bool write)
 	of.o = &o;
 	l.how = (struct uv_how){ .uv = &uv, .timeout_s = UV_TIMEOUT_S };
 	proc_signals();
-	diags_init(&of.ds, r->a);
+	of.ds = DIAGS(of.ds, r->a);
 	l.stack = resolve(r->a, &ignored, r->facts, changed, NULL);
 	if (l.stack && world_index_secrets(&of, changed, &l.how.secrets)) {
 		world_hide_secrets(r, changed);

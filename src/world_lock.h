@@ -15,6 +15,7 @@ struct locking {
 	struct uv *uv;          /* version NULL: not searched yet */
 	struct uv_how how;
 	const char *stand_in; /* index of torch that the default one replaces; or NULL */
+	bool reads_sdists; /* instead of --allow-build, use the requirements that an sdist lists */
 };
 
 /* Adds the secrets of a recipe's indexes: lines of a netrc file.  errors SB0504, false */
@@ -54,12 +55,42 @@ void lock_suggest(struct locking *l, struct diag *d, const struct lock_request *
 		  const char *explanation);
 
 /*
- * Resolves like uv_resolve, but drops packages that have no wheel.
+ * Resolves like uv_resolve, but drops packages that have no wheel. With reads_sdists, the
+ * requirements of a pinned one stay.
  *
  *   out  left_out: their names, normalised; q no longer has them
  */
 enum uv_end lock_resolve_wheels(struct locking *l, struct diags *ds, struct lock_request *q,
 				const struct uv_how *how, struct uv_answer *answer,
 				struct names *left_out);
+
+/* The processes that lock the cells of a matrix, oldest first. */
+struct lock_worker {
+	pid_t pid;
+	int out, err; /* files with its output */
+};
+struct lock_workers {
+	struct lock_worker *at;
+	size_t n, cap;
+	size_t ended;  /* number of those whose output was printed */
+	unsigned told; /* number of signals that were passed on */
+	bool failed;
+	struct names shown; /* the diagnostics that were printed */
+};
+
+/*
+ * lock_fork -- starts a process for the next cell, after the end of another one if too many run.
+ *
+ *   out     0 in the new process, whose r has no diagnostics and no output; -1 if it cannot start
+ *   errors  those of lock_join
+ */
+pid_t lock_fork(struct run *r, struct lock_workers *all);
+
+/*
+ * lock_join -- waits for all processes, and prints their output.
+ *
+ *   errors  SB1006: a signal ended one; false: one had errors, and printed them
+ */
+bool lock_join(struct run *r, struct lock_workers *all);
 
 #endif

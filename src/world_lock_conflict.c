@@ -66,9 +66,9 @@ explain(struct arena *a, struct diag *d, const char *explanation)
 	for (const char *p = explanation; *p;) {
 		size_t i = 0;
 
-		while (i < sizeof(phrases) / sizeof(*phrases) && !starts_with(p, phrases[i].theirs))
+		while (i < COUNT(phrases) && !starts_with(p, phrases[i].theirs))
 			i++;
-		if (i < sizeof(phrases) / sizeof(*phrases)) {
+		if (i < COUNT(phrases)) {
 			buf_puts(&b, phrases[i].ours);
 			p += strlen(phrases[i].theirs);
 		} else {

@@ -11,18 +11,6 @@
 
 enum { TRIES = 10 };
 
-/* Returns the package in uv's hint: "Wheels are required for `pyairports` because building from
- * source is disabled ..." */
-const char *
-lock_needs_build(struct arena *a, const struct uv_answer *answer)
-{
-	const char *hint = answer->hint, *name = hint ? strchr(hint, '`') : NULL;
-
-	if (!name || !strstr(hint, "building from source is disabled"))
-		return NULL;
-	return name_normalize(a, arena_copy(a, name + 1, strcspn(name + 1, "`")));
-}
-
 /* Returns "torch 2.4.0 with --allow-build pyairports" for packages without a wheel. */
 static const char *
 with_builds(struct arena *a, const char *what, const struct names *left_out)
@@ -33,24 +21,6 @@ with_builds(struct arena *a, const char *what, const struct names *left_out)
 	for (size_t i = 0; i < left_out->n; i++)
 		buf_printf(&b, "%s --allow-build %s", i ? "" : " with", left_out->at[i]);
 	return buf_text(&b);
-}
-
-/* Maximum number of dropped packages without a wheel; each one takes a resolution. */
-enum { LEFT_OUT_MAX = 10 };
-
-enum uv_end
-lock_resolve_wheels(struct locking *l, struct diags *ds, struct lock_request *q,
-		    const struct uv_how *how, struct uv_answer *answer, struct names *left_out)
-{
-	for (;;) {
-		enum uv_end end = uv_resolve(l->r->a, ds, q, how, answer);
-		const char *name = end == UV_CONFLICT ? lock_needs_build(l->r->a, answer) : NULL;
-
-		if (!name || left_out->n == LEFT_OUT_MAX)
-			return end;
-		list_push(l->r->a, left_out, name);
-		list_push(l->r->a, &q->elsewhere, name);
-	}
 }
 
 /* --- the stack after a change --- */
@@ -81,7 +51,7 @@ changed_stack(struct locking *l, const char *set, struct fix_files *fixed)
 	struct run r = *l->r;
 	const struct recipes *rs;
 
-	diags_init(&own, r.a);
+	own = DIAGS(own, r.a);
 	o.cell = l->recipe->cell;
 	o.sets.cap = o.sets.n; /* forces a copy, so that the command line's list stays */
 	if (set)
@@ -97,9 +67,8 @@ resolve_fixed(struct locking *l, struct fix_files *fixed, const struct uv_how *h
 {
 	const struct stack *s = changed_stack(l, NULL, fixed);
 	struct uv_answer answer;
-	struct diags own;
+	struct diags own = DIAGS(own, l->r->a);
 
-	diags_init(&own, l->r->a);
 	return s ? lock_resolve_wheels(l, &own, lock_asks(l, s), how, &answer, left_out) :
 		   UV_FAILED;
 }
@@ -181,8 +150,7 @@ try_packages(struct locking *l, const struct lock_request *q, const char *explan
 {
 	struct arena *a = l->r->a;
 
-	for (size_t i = 0; i < q->wants.n; i++) {
-		const struct lock_want *w = &q->wants.at[i];
+	list_each (w, &q->wants) {
 		const struct requirement *req = requirement_parse(a, w->requirement, NULL, NULL);
 
 		if (!strcmp(w->root, "packages") && w->at.line &&
@@ -203,8 +171,7 @@ try_extensions(struct locking *l, struct tries *out)
 {
 	struct arena *a = l->r->a;
 
-	for (size_t i = 0; i < l->stack->extensions.n; i++) {
-		const struct stack_extension *e = &l->stack->extensions.at[i];
+	list_each (e, &l->stack->extensions) {
 		const struct text written = e->asked->written;
 		struct alternatives all = { 0 };
 
@@ -257,9 +224,8 @@ static const char *
 selected(struct locking *l, const struct lock_request *q, const char *key, const struct uv_how *how)
 {
 	struct uv_answer answer;
-	struct diags own;
+	struct diags own = DIAGS(own, l->r->a);
 
-	diags_init(&own, l->r->a);
 	if (uv_resolve(l->r->a, &own, q, how, &answer) != UV_DONE)
 		return NULL;
 	for (size_t i = 0; i < answer.packages.n; i++)
@@ -295,7 +261,7 @@ tried(struct locking *l, const struct lock_request *q, const struct try *t,
 		struct uv_answer answer;
 		struct diags own;
 
-		diags_init(&own, a);
+		own = DIAGS(own, a);
 		return lock_resolve_wheels(l, &own, lock_asks(l, s), how, &answer, &left_out) ==
 				       UV_DONE ?
 			       with_builds(a, what, &left_out) :
@@ -405,10 +371,9 @@ lock_try_helps(struct locking *l, struct diag *since)
 {
 	const double end_s = (double)time(NULL) + l->how.timeout_s;
 	struct uv_how how = l->how;
-	struct diags own;
+	struct diags own = DIAGS(own, l->r->a);
 	size_t tries = 0;
 
-	diags_init(&own, l->r->a);
 	if (!l->uv->version && !uv_find(l->r->a, &own, l->uv))
 		return;
 	for (struct diag *d = since; d; d = d->next) {

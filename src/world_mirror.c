@@ -7,6 +7,7 @@
 
 #include "base/fs.h"
 #include "base/proc.h"
+#include "base/str.h"
 #include "build/build.h"
 #include "mirror/mirror.h"
 #include "render/render.h"
@@ -58,16 +59,13 @@ fetch_debs(struct run *r, const struct container *in, const char *image, const c
 	engine_spec(r->a, &c, &spec);
 	if (proc_run(r->a, &spec, &done))
 		return true;
-	diag_why(diag_at(&r->ds, E_MIRROR, (struct span){ 0 },
-			 "cannot mirror the system packages of %s: %s", image,
+	diag_why(diag_at(&r->ds, E_MIRROR, NOWHERE, "cannot mirror the system packages of %s: %s",
+			 image,
 			 done.interrupted ? "interrupted" :
 			 done.timed_out   ? "the time limit ended it (--timeout SECONDS)" :
 					    "the commands failed in a container"),
 		 "%s", buf_text(&done.err));
-	c = engine_call(r->a, &in->state.at, in->engine->kill, run.name, NULL);
-	spec = (struct proc_spec){ .timeout_s = 60, .cleanup = true };
-	engine_spec(r->a, &c, &spec);
-	proc_run(r->a, &spec, &done);
+	engine_quietly(r->a, &in->state.at, in->engine->kill, run.name, NULL);
 	return false;
 }
 
@@ -103,8 +101,8 @@ open_container(struct run *r, struct container *in)
 	in->engine = engine_choose(r->a, &r->ds, r->o->engine, &asked, &in->state);
 	if (!in->engine || (in->engine->run && !in->engine->prepare))
 		return in->engine;
-	diag_help(diag_at(&r->ds, E_MIRROR, (struct span){ 0 },
-			  "%s cannot run a command in an image", in->engine->name),
+	diag_help(diag_at(&r->ds, E_MIRROR, NOWHERE, "%s cannot run a command in an image",
+			  in->engine->name),
 		  "use --engine podman or --engine docker");
 	return false;
 }
@@ -143,7 +141,7 @@ world_mirror(struct run *r, const struct recipes *rs, const char *dir, double ti
 	bool good = true;
 
 	if (lock < 0) {
-		diag_at(&r->ds, E_MIRROR, (struct span){ 0 }, "cannot make or read `%s`: %s", dir,
+		diag_at(&r->ds, E_MIRROR, NOWHERE, "cannot make or read `%s`: %s", dir,
 			strerror(errno));
 		return false;
 	}
@@ -156,8 +154,9 @@ world_mirror(struct run *r, const struct recipes *rs, const char *dir, double ti
 	good = good && mirror_index(r->a, &r->ds, dir);
 	close(lock);
 	if (good)
-		buf_printf(&r->out, "%s: %zu parts fetched (%.1f MB), %zu there already\n", dir,
-			   done.fetched, done.bytes / 1e6, done.had);
+		buf_printf(&r->out, "%s: %zu part%s fetched (%s), %zu there already\n", dir,
+			   done.fetched, done.fetched == 1 ? "" : "s",
+			   bytes_words(r->a, done.bytes), done.had);
 	return good;
 }
 
@@ -176,7 +175,10 @@ verb_mirror(struct run *r)
 	if (!rs || !world_mirror(r, rs, dir, timeout_s))
 		return EXIT_DIAGNOSED;
 	buf_printf(&r->out, "next: stackbuild build %s --engine %s --mirror ",
-		   recipe_words(r->a, o, o->args.at[0], o->cell), o->debs ? "podman" : "venv");
+		   recipe_words(r->a, o, o->args.at[0], o->cell),
+		   !o->debs  ? "venv" :
+		   o->engine ? o->engine :
+			       "podman");
 	quote(&r->out, QUOTE_SH, LANG_SH, dir, &why);
 	buf_putc(&r->out, '\n');
 	return EXIT_DONE;

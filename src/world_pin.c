@@ -55,7 +55,8 @@ unreachable(struct pinning *p, struct span at, const char *what, const char *nam
 static const char *
 digest_for(struct arena *a, const struct oci_manifest *m, const char *platform)
 {
-	json_t *root = json_loadb(m->text, m->size, 0, NULL), *each;
+	json_auto_t *root = json_loadb(m->text, m->size, 0, NULL);
+	json_t *each;
 	const char *digest = NULL;
 	size_t i;
 
@@ -73,7 +74,6 @@ digest_for(struct arena *a, const struct oci_manifest *m, const char *platform)
 	/* The manifest of a single image has no list. */
 	if (root && !json_object_get(root, "manifests"))
 		digest = m->digest;
-	json_decref(root);
 	return digest;
 }
 
@@ -88,7 +88,7 @@ ask_registry(struct pinning *p, const struct choice *base, const char *digest,
 	struct diags own;
 	bool missing = false;
 
-	diags_init(&own, a);
+	own = DIAGS(own, a);
 	if (!oci_name_parse(a, &own, base->value, base->at, &name) ||
 	    !oci_manifest(oci_open(a, &name, 0), a, &own,
 			  digest      ? digest :
@@ -162,12 +162,11 @@ static bool
 measure(struct pinning *p, const struct stack_extension *e, struct lock_source *out)
 {
 	struct arena *a = p->r->a;
-	const char *tmp = getenv("TMPDIR"), *path;
-	char *dir = arena_printf(a, "%s/stackbuild-lock-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	const char *dir = proc_temp(a, NULL, "stackbuild-lock"), *path;
 	struct http_request q = { .method = "GET", .url = e->url, .max = FILE_MAX };
 	struct http_answer answer = { .why = "there is no temporary directory" };
 
-	if (!proc_temp(dir))
+	if (!dir)
 		return unreachable(p, e->at, "the file", e->url, NULL, answer.why, NULL);
 	q.to_path = path = fs_join(a, dir, "file");
 	if (http_do(a, &q, &answer) && answer.status == 200)

@@ -113,12 +113,11 @@ to_registry(struct run *r, const struct recipes *rs, const struct plan *p,
 				     .terminal = isatty(1) && isatty(2) };
 	struct names published = { 0 };
 	struct buf html = BUF(r->a);
-	struct diags ignored;
+	struct diags ignored = DIAGS(ignored, r->a);
 	const char *page;
 	bool good;
 
 	/* The recipe was checked above. */
-	diags_init(&ignored, r->a);
 	if (o.proof.source && world_report(r, &ignored, r->o->out, &page, &html))
 		o.report = buf_text(&html);
 
@@ -159,9 +158,8 @@ verb_publish(struct run *r)
 	name = o->engine ? o->engine : known ? record.engine : NULL;
 	for (size_t i = 1; name && !strcmp(name, "modal") && i < o->args.n; i++)
 		if (!is_modal_name(o->args.at[i]))
-			return usage_error(
-				arena_printf(r->a, "modal takes [ENVIRONMENT/]NAME[:TAG], not `%s`",
-					     o->args.at[i]));
+			return usage_error("modal takes [ENVIRONMENT/]NAME[:TAG], not `%s`",
+					   o->args.at[i]);
 	if (!(e = engine_choose(r->a, &r->ds, name, &at, &state)))
 		return EXIT_DIAGNOSED;
 	proc_signals();
@@ -171,8 +169,7 @@ verb_publish(struct run *r)
 		return to_modal(r, rs, e, &state, out) ? EXIT_DONE : EXIT_DIAGNOSED;
 	}
 	if (!e->build)
-		return usage_error(
-			arena_printf(r->a, "%s builds no image that can be published", e->name));
+		return usage_error("%s builds no image that can be published", e->name);
 	return to_registry(r, rs, p, known ? &record : NULL, e, &state, out) ? EXIT_DONE :
 									       EXIT_DIAGNOSED;
 }

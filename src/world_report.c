@@ -77,9 +77,9 @@ judge_cell(struct run *r, const struct cell_verdict *v, const char *digest,
 	const struct names *codes = v->errors.n ? &v->errors : &v->warnings;
 	struct report_cell c = { .name = v->cell, .codes = names_join(r->a, codes, " ") };
 
-	c.check = (struct report_said){ v->errors.n    ? REPORT_BAD :
-					v->unchecked.n ? REPORT_OPEN :
-							 REPORT_GOOD,
+	c.check = (struct report_said){ v->incompatible ? REPORT_BAD :
+					v->unchecked.n  ? REPORT_OPEN :
+							  REPORT_GOOD,
 					verdict_word(v) };
 	c.build = report_build_said(r->a, f->record, digest);
 	c.proof = report_proof_said(r->a, f->proof, f->record, digest);
@@ -120,13 +120,14 @@ fill_page(struct run *r, const struct recipes *rs, const struct cell_verdicts *a
 	}
 	choose_cell(page);
 	v = &all->at[page->cell];
-	diags_init(&ignored, r->a); /* check_cells reported them */
+	ignored = DIAGS(ignored, r->a); /* check_cells reported them */
 	page->recipe = rs->at[page->cell];
 	page->command = world_recipe(r->a, r->o, page->recipe->cell);
 	page->summary = v->summary;
 	page->unchecked = v->unchecked;
-	page->plan = v->errors.n ? NULL : pipeline_plan(r, r->a, &ignored, page->recipe, NULL);
-	if (!v->errors.n && !page->plan) { /* the lock cannot be used; the page has the reason */
+	page->plan = v->incompatible ? NULL : pipeline_plan(r, r->a, &ignored, page->recipe, NULL);
+	if (!v->incompatible &&
+	    !page->plan) { /* the lock cannot be used; the page has the reason */
 		r->unlocked = true;
 		page->plan = pipeline_plan(r, r->a, &ignored, page->recipe, NULL);
 	}
@@ -147,9 +148,8 @@ world_report(struct run *r, struct diags *ds, const char *dir, const char **page
 	struct cell_verdicts all = { 0 };
 	const struct templates *t;
 	const struct recipes *rs;
-	struct diags ignored;
+	struct diags ignored = DIAGS(ignored, r->a);
 
-	diags_init(&ignored, r->a);
 	t = templates_open(r->a, ds, r->o->templates);
 	check_cells(r, ds, path, NULL, NULL, &all, NULL);
 	rs = pipeline_load(r, &ignored, path, NULL, NULL);

@@ -65,12 +65,11 @@ static void
 warn_of_pace(struct session *s, double now_s)
 {
 	const char *why = s->pace ? pace_warning(s->pace, now_s) : NULL;
-	struct diags ds;
+	struct diags ds = DIAGS(ds, s->r->a);
 
 	if (!why || s->r->o->quiet)
 		return;
-	diags_init(&ds, s->r->a);
-	diag_help(diag_at(&ds, W_PACE, (struct span){ 0 }, "%s", why),
+	diag_help(diag_at(&ds, W_PACE, NOWHERE, "%s", why),
 		  "save checkpoints and resume in a second run, or use a faster GPU");
 	diags_print(&ds, stderr, option_colour(s->r->o, STDERR_FILENO));
 	fflush(stderr);
@@ -114,9 +113,8 @@ read_price(struct run *r, double *usd, const char **name)
 		for (size_t i = 0; i < all; i++)
 			if (m[i].usd_per_hour > 0)
 				list_push(r->a, &known, m[i].name);
-		usage_error(arena_printf(r->a,
-					 "--price takes a GPU of Modal with a known price: %s",
-					 names_join(r->a, &known, ", ")));
+		usage_error("--price takes a GPU of Modal with a known price: %s",
+			    names_join(r->a, &known, ", "));
 		return false;
 	}
 	*usd = g->usd_per_hour * (double)n;
@@ -213,7 +211,7 @@ print_trace(struct session *s)
 	struct buf b = BUF(r->a);
 
 	if (!trace_said(r->a, &r->ds, s->trace, &b) && !b.n)
-		diag_help(diag_at(&r->ds, W_NOT_TRACED, (struct span){ 0 },
+		diag_help(diag_at(&r->ds, W_NOT_TRACED, NOWHERE,
 				  "not traced: no Python process of the command imported torch"),
 			  "for other programs, use NVIDIA Nsight Systems: nsys profile COMMAND");
 	print(&b);
@@ -241,10 +239,10 @@ finish(struct session *s, const struct use *u)
 	if (u->end.status || !r->o->require_gpu || u->verdict == VERDICT_USED)
 		return u->end.status;
 	if (u->verdict == VERDICT_UNUSED)
-		diag_at(&r->ds, E_GPU_UNUSED, (struct span){ 0 },
+		diag_at(&r->ds, E_GPU_UNUSED, NOWHERE,
 			"--require-gpu: the command did not use the GPU");
 	else
-		diag_at(&r->ds, W_GPU_UNKNOWN, (struct span){ 0 },
+		diag_at(&r->ds, W_GPU_UNKNOWN, NOWHERE,
 			"--require-gpu: it is unknown whether the command used the GPU");
 	return u->verdict == VERDICT_UNUSED ? EXIT_DIAGNOSED : EXIT_NOT_KNOWN;
 }
@@ -276,8 +274,8 @@ verb_run(struct run *r)
 	spec.env = env.at;
 	job_run(r->a, &spec, &end);
 	if (end.error) {
-		diag_at(&r->ds, E_RUN_COMMAND, (struct span){ 0 }, "cannot start `%s`: %s",
-			argv.at[0], strerror(end.error));
+		diag_at(&r->ds, E_RUN_COMMAND, NOWHERE, "cannot start `%s`: %s", argv.at[0],
+			strerror(end.error));
 		if (s.trace)
 			trace_said(r->a, &r->ds, s.trace,
 				   &s.held[0]); /* the trace directory has no other files */

@@ -82,7 +82,8 @@ verb_store(struct run *r)
 		return usage_error("--days, --max-size and --dry-run belong to store gc");
 	if (push || pull) {
 		if (!places.n)
-			return usage_error(push ? "name the target store: stackbuild store push "
+			return usage_error("%s",
+					   push ? "name the target store: stackbuild store push "
 						  "oci://HOST/REPO" :
 						  "name the source store: stackbuild store pull "
 						  "oci://HOST/REPO");
@@ -92,9 +93,8 @@ verb_store(struct run *r)
 	}
 	if (strcmp(what, "list") && strcmp(what, "verify") && strcmp(what, "gc") &&
 	    strcmp(what, "index"))
-		return usage_error(arena_printf(
-			r->a, "`store` can list, verify, gc, index, push and pull, not `%s`",
-			what));
+		return usage_error("`store` can list, verify, gc, index, push and pull, not `%s`",
+				   what);
 	if (!strcmp(what, "index") != !!r->o->out)
 		return usage_error("store index needs -o DIRECTORY for the package index; no other "
 				   "command of store has -o");

@@ -78,7 +78,7 @@ choose_engine(struct run *r, struct verify_options *vo, struct engine_state *sta
 	vo->engine = engine_choose(r->a, &r->ds, r->o->engine, &at, state);
 	vo->state = state;
 	if (vo->engine && !vo->engine->run) {
-		diag_help(diag_at(&r->ds, E_ENGINE, (struct span){ 0 },
+		diag_help(diag_at(&r->ds, E_ENGINE, NOWHERE,
 				  "%s stores no image that can run on this host", vo->engine->name),
 			  "use docker, podman or buildah; or --venv DIR");
 		vo->engine = NULL;
@@ -102,7 +102,7 @@ report(struct run *r, const struct plan *p, const struct verify_options *vo,
 		proof_table(proof, p ? world_recipe(r->a, r->o, p->stack->recipe->cell) : vo->image,
 			    fs_join(r->a, dir, "proof.json"), fs_exists(app) ? app : NULL, &r->out);
 	if (status == EXIT_NOT_PROVEN && require)
-		diag_at(&r->ds, E_REQUIRED, (struct span){ 0 },
+		diag_at(&r->ds, E_REQUIRED, NOWHERE,
 			"--require %s: not every required check could run on this host",
 			proof_level_words[require]);
 	return status;
@@ -157,7 +157,7 @@ verb_verify(struct run *r)
 	int status = EXIT_DONE;
 
 	if ((why = bad_usage(o)))
-		return usage_error(why);
+		return usage_error("%s", why);
 	if (!option_timeout(o, &vo.timeout_s))
 		return EXIT_USAGE;
 	if (is_recipe(o->args.at[0]) && !plans_of(r, o->args.at[0], &plans))
@@ -174,7 +174,7 @@ verb_verify(struct run *r)
 		int one;
 
 		if (proc_interrupted()) {
-			diag_at(&r->ds, E_VERIFY_STOPPED, (struct span){ 0 },
+			diag_at(&r->ds, E_VERIFY_STOPPED, NOWHERE,
 				"interrupted: `%s` and later cells were not verified",
 				plans.at[i]->stack->recipe->cell);
 			return EXIT_DIAGNOSED;

@@ -125,7 +125,7 @@ next_size(const struct arena *a)
 	return a->size < BLOCK_MOST ? a->size : BLOCK_MOST;
 }
 
-/* As arena_alloc(), without zeros. */
+/* Allocates like arena_alloc(), but does not fill the bytes with zeros. */
 static void *
 take(struct arena *a, size_t size, size_t align)
 {

@@ -39,6 +39,9 @@ char *arena_vprintf(struct arena *a, const char *fmt, va_list ap)
 	((type *)arena_alloc_array((a), (n), sizeof(type), _Alignof(type)))
 void *arena_alloc_array(struct arena *a, size_t n, size_t size, size_t align);
 
+/* Returns the number of elements of an array. */
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
 /* Sets a function to call before the process ends for lack of memory; it must not allocate. */
 void memory_at_exhaustion(void (*act)(void));
 

@@ -17,13 +17,6 @@ const struct code_row code_table[CODE_COUNT] = {
 const char *const severity_words[] = { "note", "warning", "error" };
 
 void
-diags_init(struct diags *ds, struct arena *a)
-{
-	*ds = (struct diags){ .arena = a };
-	ds->tail = &ds->head;
-}
-
-void
 diags_append(struct diags *to, struct diags *from)
 {
 	if (from->head) {
@@ -34,7 +27,7 @@ diags_append(struct diags *to, struct diags *from)
 	}
 	to->errors += from->errors;
 	to->warnings += from->warnings;
-	diags_init(from, from->arena);
+	*from = DIAGS(*from, from->arena);
 }
 
 struct diag *
@@ -137,7 +130,7 @@ diag_fix(struct diag *d, struct span at, const char *replacement, const char *fm
 	va_list ap;
 
 	va_start(ap, fmt);
-	add_note(d, NOTE_HELP, (struct span){ 0 }, arena_vprintf(d->all->arena, fmt, ap));
+	add_note(d, NOTE_HELP, NOWHERE, arena_vprintf(d->all->arena, fmt, ap));
 	va_end(ap);
 	add_edit(d, at, replacement);
 	return d;
@@ -179,7 +172,7 @@ struct diag *
 diag_source(struct diag *d, const char *source)
 {
 	if (source)
-		add_note(d, NOTE_SOURCE, (struct span){ 0 }, source);
+		add_note(d, NOTE_SOURCE, NOWHERE, source);
 	return d;
 }
 

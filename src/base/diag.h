@@ -35,6 +35,8 @@ struct span {
 	uint32_t line, col, width;
 };
 
+#define NOWHERE ((struct span){ 0 })
+
 /* A text value and its place; s is NULL if the text is missing. */
 struct text {
 	const char *s;
@@ -102,9 +104,10 @@ struct diags {
 	unsigned errors, warnings;
 };
 
-void diags_init(struct diags *ds, struct arena *a);
+/* An empty list: struct diags own = DIAGS(own, a); */
+#define DIAGS(list, in) ((struct diags){ .arena = (in), .tail = &(list).head })
 
-/* Removes one from its list; `at` is the list's pointer to it. */
+/* Removes a diagnostic from its list; `at` is the list's pointer to it. */
 void diag_remove(struct diags *ds, struct diag **at);
 /* Removes warnings and notes. */
 void diags_keep_errors(struct diags *ds);
@@ -130,13 +133,13 @@ struct diag *diag_line(struct diag *d, enum note_kind kind, struct span at, cons
 #define diag_note(d, ...) diag_line((d), NOTE_PLACE, __VA_ARGS__) /* at, format */
 
 /* Adds one fact of the chain that leads to the error; printed as "because ... and ...". */
-#define diag_why(d, ...) diag_line((d), NOTE_WHY, (struct span){ 0 }, __VA_ARGS__)
+#define diag_why(d, ...) diag_line((d), NOTE_WHY, NOWHERE, __VA_ARGS__)
 
 /*
  * Adds the next action, in the imperative: "use cu121". The best help comes first and is printed
  * after `help:`, the alternatives after `or`.
  */
-#define diag_help(d, ...) diag_line((d), NOTE_HELP, (struct span){ 0 }, __VA_ARGS__)
+#define diag_help(d, ...) diag_line((d), NOTE_HELP, NOWHERE, __VA_ARGS__)
 
 /*
  * Adds a help that `check --fix` can apply: it replaces the text at `at` by `replacement`. `check

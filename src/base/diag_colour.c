@@ -41,13 +41,13 @@ word_of(const char *line)
 	static const char *const words[] = { "  note: ", "  because ", "      and ",
 					     "  help: ", "  or ",      "  source: " };
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+	for (size_t i = 0; i < COUNT(words); i++)
 		if (starts_with(line, words[i]))
 			return strlen(words[i]);
 	return 0;
 }
 
-/* `changed`: the line is one of a fix. */
+/* `changed`: the line belongs to a fix. */
 static void
 paint_line(const char *line, size_t n, bool changed, const char *severity, struct buf *out)
 {

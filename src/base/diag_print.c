@@ -39,7 +39,7 @@ is_invisible(uint32_t c)
 		{ 0x1d173, 0x1d17a }, { 0xe0000, 0xe007f },
 	};
 
-	for (size_t i = 0; i < sizeof(ranges) / sizeof(*ranges); i++)
+	for (size_t i = 0; i < COUNT(ranges); i++)
 		if (c <= ranges[i][1])
 			return c >= ranges[i][0];
 	return false;

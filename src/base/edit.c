@@ -18,7 +18,7 @@ is_reserved(const char *s)
 					     "=",    "<<",    "-",     "?",   ":",    "---",
 					     "...",  "-.inf", "+.inf" };
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+	for (size_t i = 0; i < COUNT(words); i++)
 		if (!strcasecmp(s, words[i]))
 			return true;
 	return false;

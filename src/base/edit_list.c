@@ -216,7 +216,7 @@ set_value(struct move *m, const struct node *item)
 	struct str s = line_of(m, item->at.line);
 	size_t n = utf8_bytes(s.p, s.n, item->at.col - 1 + item->at.width);
 
-	m->value = edit_scalar(m->a, (struct span){ 0 }, item->s);
+	m->value = edit_scalar(m->a, NOWHERE, item->s);
 	m->tail = is_flow(m, m->from) ? "" : arena_copy(m->a, s.p + n, s.n - n);
 }
 
@@ -240,8 +240,8 @@ line_before(const struct move *m, const struct pair *next)
 	return line;
 }
 
-/* Adds a line after the value of a key of the root; apart: after an empty line, if the key has one
- * before it. */
+/* Adds a line after the value of a key of the root. `apart`: also adds an empty line between them if
+ * there is one before the key. */
 static void
 add_behind(struct move *m, const struct pair *pair, const char *text, bool apart)
 {
@@ -287,8 +287,8 @@ append_to_map(struct move *m, const char *key, const char *more)
 
 	if (map && map->kind == NODE_SCALAR && !map->lines && map->at.width) {
 		add(m, map->at,
-		    arena_printf(m->a, "{%s: %s, %s}", more,
-				 edit_scalar(m->a, (struct span){ 0 }, map->s), list));
+		    arena_printf(m->a, "{%s: %s, %s}", more, edit_scalar(m->a, NOWHERE, map->s),
+				 list));
 		return true;
 	}
 	if (!map || map->kind != NODE_MAP || !map->n || node_get(map, dot + 1))
@@ -345,15 +345,14 @@ edit_append(struct arena *a, struct span there, const char *key, const char *aft
 {
 	struct move m = { .a = a, .src = there.src, .to_key = key, .out = out, .tail = "" };
 	const struct pair *ignored = NULL;
-	struct diags ds;
+	struct diags ds = DIAGS(ds, a);
 
 	out->n = 0;
-	diags_init(&ds, a);
 	if (!there.src || !(m.root = yaml_read(a, &ds, there.src, YAML_LIMITS_DEFAULT)) ||
 	    m.root->kind != NODE_MAP || !m.root->n)
 		return false;
 	m.to = list_at(m.root, key, a, &ignored);
-	m.value = edit_scalar(a, (struct span){ 0 }, value);
+	m.value = edit_scalar(a, NOWHERE, value);
 	if (m.to)
 		return append(&m);
 	if (strchr(key, '.'))
@@ -369,10 +368,9 @@ edit_move(struct arena *a, struct span item, const char *from, const char *to, s
 {
 	struct move m = { .a = a, .src = item.src, .to_key = to, .out = out };
 	const struct pair *ignored = NULL;
-	struct diags ds;
+	struct diags ds = DIAGS(ds, a);
 
 	out->n = 0;
-	diags_init(&ds, a);
 	if (!item.src || !(m.root = yaml_read(a, &ds, item.src, YAML_LIMITS_DEFAULT)))
 		return false;
 	m.from = list_at(m.root, from, a, &m.from_pair);

@@ -31,9 +31,8 @@ goes_on(const struct node *n, struct span at)
 static const struct node *
 tree_of(struct arena *a, const struct source *src)
 {
-	struct diags ds;
+	struct diags ds = DIAGS(ds, a);
 
-	diags_init(&ds, a);
 	return yaml_read(a, &ds, src, YAML_LIMITS_DEFAULT);
 }
 
@@ -86,7 +85,7 @@ apply(struct buf *b, const struct source *src, const struct edit *e, size_t *at)
 	from = (size_t)(text.p - src->text);
 	to = from + text.n;
 	if (edit_takes_line(e)) {
-		/* The line end is removed, too; for the last line, the one before it. */
+		/* Removes the line end, too; for the last line, that of the line before. */
 		to += to < src->size && src->text[to] == '\r';
 		if (to < src->size) {
 			to++;

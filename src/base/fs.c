@@ -15,14 +15,12 @@
 #include "buf.h"
 #include "str.h"
 
-static void
-close_fd(const int *fd)
+void
+fs_close(const int *fd)
 {
 	if (*fd >= 0)
 		close(*fd);
 }
-
-#define CLEANUP_FD __attribute__((cleanup(close_fd)))
 
 /* Returns the rest of `fd`, at most max bytes, into src; returns the reason of a failure, or
  * NULL. */
@@ -62,7 +60,7 @@ fs_read(struct arena *a, struct diags *ds, const char *path, size_t max, struct 
 	bool from_stdin = !strcmp(path, "-");
 	const char *why = NULL;
 	struct stat st;
-	CLEANUP_FD int fd = -1;
+	FS_FD int fd = -1;
 
 	src->path = arena_strdup(a, path);
 	/* Calls stat before open, because opening a device can have an effect. */
@@ -93,10 +91,9 @@ fs_read(struct arena *a, struct diags *ds, const char *path, size_t max, struct 
 const struct source *
 fs_read_quiet(struct arena *a, const char *path, size_t max)
 {
-	struct diags unused;
+	struct diags unused = DIAGS(unused, a);
 
-	diags_init(&unused, a);
-	return fs_read(a, &unused, path, max, (struct span){ 0 });
+	return fs_read(a, &unused, path, max, NOWHERE);
 }
 
 bool
@@ -130,7 +127,7 @@ fs_list(struct arena *a, struct diags *ds, const char *dir, const char *suffix, 
 	names_sort(out);
 	if (!err || err == ENOENT || err == ENOTDIR)
 		return true;
-	diag_at(ds, E_FILE, (struct span){ 0 }, "cannot read `%s`: %s", dir, strerror(err));
+	diag_at(ds, E_FILE, NOWHERE, "cannot read `%s`: %s", dir, strerror(err));
 	return false;
 }
 
@@ -159,7 +156,7 @@ fs_make_parents(struct arena *a, const char *path)
 static bool
 holds(const char *path, const char *bytes, size_t n)
 {
-	CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	FS_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
 	char chunk[16 * 1024];
 	struct stat st;
 	ssize_t got;
@@ -214,7 +211,7 @@ write_new(const char *temp, const char *bytes, size_t n, unsigned mode, bool syn
 static bool
 cannot_write(struct diags *ds, const char *path, const char *why)
 {
-	diag_at(ds, E_WRITE, (struct span){ 0 }, "cannot write `%s`: %s", path, why);
+	diag_at(ds, E_WRITE, NOWHERE, "cannot write `%s`: %s", path, why);
 	return false;
 }
 
@@ -355,8 +352,8 @@ fs_stem(struct arena *a, const char *path)
 	return arena_copy(a, name, dot && dot > name ? (size_t)(dot - name) : strlen(name));
 }
 
-/* Makes directories writable first, because files cannot be removed from a read-only one. */
-/* Removes a file, or a directory of that device with its content. */
+/* Removes a file, or a directory of that device with its content; files cannot be removed from a
+ * read-only directory. */
 static void
 remove_at(int parent, const char *name, dev_t device)
 {
@@ -387,7 +384,9 @@ void
 fs_remove(const char *path)
 {
 	struct stat st;
+	int err = errno;
 
 	if (!lstat(path, &st))
 		remove_at(AT_FDCWD, path, st.st_dev);
+	errno = err;
 }

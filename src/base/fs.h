@@ -76,13 +76,18 @@ bool fs_replace(struct diags *ds, const char *path, const char *old, size_t old_
 /* Writes all bytes, also after signals and on a full pipe; false: errno has the reason. */
 bool fs_write_all(int fd, const char *bytes, size_t n);
 
+/* FS_FD int fd = open(...): the descriptor is closed at the end of its block; -1: none. */
+void fs_close(const int *fd);
+#define FS_FD __attribute__((cleanup(fs_close)))
+
 /* Creates the missing directories above `path`; false: errno has the reason. */
 bool fs_make_parents(struct arena *a, const char *path);
 
-/* Removes a file, or a directory with its content on this file system; links are not followed. */
+/* Removes a file, or a directory with its content on this file system; links are not followed. Keeps
+ * errno. */
 void fs_remove(const char *path);
 
-/* "a/b" from "a" and "b"; `name` alone if it is absolute or dir is empty or "." */
+/* Returns "a/b" for "a" and "b"; `name` alone if it is absolute, or if dir is empty or ".". */
 const char *fs_join(struct arena *a, const char *dir, const char *name);
 /* Returns the absolute path without links; the path itself if nothing exists there. */
 const char *fs_real(struct arena *a, const char *path);

@@ -30,16 +30,19 @@ struct json json_flat_to(struct buf *out);
 
 void json_map(struct json *j, const char *key);
 void json_list(struct json *j, const char *key);
-void json_end(struct json *j); /* the innermost map or list */
+/* Ends the innermost map or list. */
+void json_end(struct json *j);
 
 void json_text(struct json *j, const char *key, const char *value);
-void json_number(struct json *j, const char *key, double value); /* shortest, at most 6 decimals */
+/* Writes a number in its shortest form, with at most 6 decimals. */
+void json_number(struct json *j, const char *key, double value);
 void json_int(struct json *j, const char *key, long long value);
 void json_bool(struct json *j, const char *key, bool value);
 void json_nil(struct json *j, const char *key);
 /* Adds a value that is JSON already. */
 void json_raw(struct json *j, const char *key, const char *value);
-void json_names(struct json *j, const char *key, const struct names *all); /* a list of texts */
+/* Writes a list of texts. */
+void json_names(struct json *j, const char *key, const struct names *all);
 
 /*
  * json_put -- combines several calls, written as the JSON that they make:

@@ -24,11 +24,47 @@
 	((list)->at = list_room((a), (list)->at, (list)->n, &(list)->cap, sizeof(*(list)->at)), \
 	 (list)->at[(list)->n++] = (__VA_ARGS__))
 
+/* Adds a formatted text to a list of texts. */
+#define list_printf(a, list, ...) list_push((a), (list), arena_printf((a), __VA_ARGS__))
+
 /* Visits each element of a list, which does not change meanwhile: list_each (s, &p->steps) show(s->id); */
 #define list_each(x, list) \
 	for (const __typeof__((list)->at[0]) *x = (list)->at, \
 					     *x##_end = (list)->n ? x + (list)->n : x; \
 	     x < x##_end; x++)
+
+/* Returns whether a condition holds for an element of a list: list_any (s, &p->steps, s->at.line). */
+#define list_any(x, list, condition) \
+	__extension__({ \
+		bool x##_any = false; \
+		list_each (x, list) \
+			if (condition) { \
+				x##_any = true; \
+				break; \
+			} \
+		x##_any; \
+	})
+
+/* Returns the first element of a list for which a condition holds, or NULL. */
+#define list_find(x, list, condition) \
+	__extension__({ \
+		__typeof__((list)->at + 0) x##_found = NULL; \
+		list_each (x, list) \
+			if (condition) { \
+				x##_found = (list)->at + (x - (list)->at); \
+				break; \
+			} \
+		x##_found; \
+	})
+
+/* Returns a text of each element of a list, as names: list_names(a, s, &p->steps, s->id). */
+#define list_names(a, x, list, text) \
+	__extension__({ \
+		struct names x##_names = { 0 }; \
+		list_each (x, list) \
+			list_push(a, &x##_names, text); \
+		x##_names; \
+	})
 
 /* Returns the array with room for one more element after `n` of `size` bytes; a full array
  * moves. */

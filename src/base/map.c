@@ -3,8 +3,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* FNV-1a. Keys come from the user's own recipe, and a limit on its size bounds the cost of
- * collisions. */
+/* Returns the FNV-1a hash of a key. Keys come from the user's own recipe, and a limit on its size
+ * bounds the cost of collisions. */
 static size_t
 hash(const char *s)
 {

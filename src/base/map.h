@@ -17,7 +17,9 @@ struct map {
 
 #define MAP(arena) ((struct map){ .a = (arena) })
 
-void *map_get(const struct map *m, const char *key);        /* NULL: not there */
-void *map_put(struct map *m, const char *key, void *value); /* the earlier value, or NULL */
+/* Returns the value of a key; NULL if the map does not have it. */
+void *map_get(const struct map *m, const char *key);
+/* Sets the value of a key, and returns its earlier value or NULL. */
+void *map_put(struct map *m, const char *key, void *value);
 
 #endif

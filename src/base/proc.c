@@ -53,7 +53,7 @@ proc_signals(void)
 	struct sigaction was;
 
 	/* A signal that is already ignored, as under nohup, stays ignored. */
-	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+	for (size_t i = 0; i < COUNT(ends); i++)
 		if (!sigaction(ends[i], NULL, &was) && was.sa_handler != SIG_IGN)
 			install(ends[i], on_signal, SA_RESTART);
 }
@@ -79,7 +79,7 @@ struct stream {
 	enum proc_stream from;
 	char *line; /* PROC_LINE_MAX bytes and a NUL */
 	size_t n;
-	bool returned; /* the last byte was a carriage return: a newline after it ends nothing */
+	bool returned; /* the last byte was a carriage return, which a newline may follow */
 	struct buf *kept;
 	size_t keep; /* maximum size of `kept` in bytes */
 	bool over;   /* more bytes arrived */
@@ -385,7 +385,7 @@ static const char *temps[8];
 static void
 remove_temps(void)
 {
-	for (size_t i = 0; i < sizeof(temps) / sizeof(*temps); i++) {
+	for (size_t i = 0; i < COUNT(temps); i++) {
 		char *const argv[] = { "rm", "-rf", "--", (char *)temps[i], NULL };
 		pid_t pid;
 
@@ -394,14 +394,16 @@ remove_temps(void)
 	}
 }
 
-bool
-proc_temp(char *path)
+const char *
+proc_temp(struct arena *a, const char *dir, const char *name)
 {
 	static size_t made;
+	const char *tmp = getenv("TMPDIR");
+	char *path = arena_printf(a, "%s/%s-XXXXXX", dir ? dir : tmp && *tmp ? tmp : "/tmp", name);
 
 	if (!mkdtemp(path))
-		return false;
-	temps[made++ % (sizeof(temps) / sizeof(*temps))] = path;
+		return NULL;
+	temps[made++ % COUNT(temps)] = path;
 	memory_at_exhaustion(remove_temps);
-	return true;
+	return path;
 }

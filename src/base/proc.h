@@ -101,13 +101,13 @@ struct pids proc_descendants(struct arena *a, pid_t of);
 void proc_end_descendants(struct arena *a);
 
 /*
- * proc_temp -- makes a temporary directory, as mkdtemp(3).
+ * proc_temp -- makes a temporary directory DIR/NAME-xxxxxx, as mkdtemp(3).
  *
- *   in      path: ends in XXXXXX, which the name replaces; it lives as long as the process
+ *   in      a: the path lives as long as the process; dir NULL: $TMPDIR, or /tmp
  *   out     the caller removes the directory; if memory runs out before, rm(1) does
- *   errors  false: errno has the reason
+ *   errors  NULL: errno has the reason
  */
-bool proc_temp(char *path);
+const char *proc_temp(struct arena *a, const char *dir, const char *name);
 
 /* Returns every file of that name in PATH, in order; a file with several names appears once. */
 struct names proc_which_all(struct arena *a, const char *name);

@@ -70,7 +70,7 @@ utf8_bytes(const char *p, size_t n, size_t columns)
 
 enum { LONGEST = 64 }; /* longer words are not typing mistakes of one another */
 
-/* Optimal string alignment distance, case ignored. */
+/* Returns the optimal string alignment distance; it ignores case. */
 static size_t
 distance(const char *a, size_t n, const char *b, size_t m)
 {
@@ -132,4 +132,16 @@ among(const char *s, const char *list)
 		if ((p == list || p[-1] == ' ') && (!p[n] || p[n] == ' '))
 			return true;
 	return false;
+}
+
+const char *
+bytes_words(struct arena *a, double bytes)
+{
+	static const char *const units[] = { "B", "kB", "MB", "GB", "TB" };
+	size_t unit = 0;
+
+	for (; bytes >= 999.5 && unit < 4; unit++)
+		bytes /= 1000;
+	return unit && bytes < 99.95 ? arena_printf(a, "%.1f %s", bytes, units[unit]) :
+				       arena_printf(a, "%.0f %s", bytes, units[unit]);
 }

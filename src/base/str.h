@@ -112,4 +112,8 @@ const char *str_nearest(const char *word, const char *const *words, size_t n);
 /* Returns true if a word is one of a list, "install create". */
 bool among(const char *s, const char *list);
 
+struct arena;
+/* Returns "38.9 MB", with at most one decimal. */
+const char *bytes_words(struct arena *a, double bytes);
+
 #endif

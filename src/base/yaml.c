@@ -127,7 +127,7 @@ check_tag(struct reader *r, const yaml_char_t *given, struct span at)
 
 	if (!tag || !strcmp(tag, "!"))
 		return true;
-	for (size_t i = 0; starts_with(tag, prefix) && i < sizeof(core) / sizeof(*core); i++)
+	for (size_t i = 0; starts_with(tag, prefix) && i < COUNT(core); i++)
 		if (!strcmp(tag + sizeof(prefix) - 1, core[i]))
 			return true;
 	diag_help(diag_at(r->ds, E_YAML_REFUSED, at, "the tag `%.60s` is not allowed", tag),
@@ -167,7 +167,7 @@ skip_properties(struct span *at, const char *line, size_t size)
 	at->width = end > at->col ? end - at->col : 0;
 }
 
-/* C0, DEL and C1 controls (U+0080..U+009F, which UTF-8 writes as C2 80..9F). */
+/* Returns true for a C0, DEL or C1 control (U+0080..U+009F, which UTF-8 writes as C2 80..9F). */
 static bool
 has_control(const char *s, size_t n)
 {

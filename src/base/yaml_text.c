@@ -65,7 +65,7 @@ node_is_null(const struct node *n)
 
 	if (n->kind != NODE_SCALAR || !n->plain)
 		return false;
-	for (size_t i = 0; i < sizeof(nulls) / sizeof(*nulls); i++)
+	for (size_t i = 0; i < COUNT(nulls); i++)
 		if (!strcmp(n->s, nulls[i]))
 			return true;
 	return false;

@@ -1,6 +1,7 @@
 #include "engine_parts.h"
 #include "work.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +64,34 @@ headline(struct work *w)
 	return buf_text(&b);
 }
 
+struct progress *
+screen_open(struct arena *a, struct diags *ds, struct progress_options o,
+	    struct progress_step *steps, size_t n)
+{
+	struct progress *p;
+
+	if (!(o.log = fopen(o.log_path, "we"))) {
+		diag_at(ds, E_BUILD_FILES, NOWHERE, "cannot write %s: %s", o.log_path,
+			strerror(errno));
+		return NULL;
+	}
+	p = progress_new(a, &o, steps, n);
+	progress_tick(p, 0);
+	return p;
+}
+
+bool
+screen_close(struct diags *ds, struct progress *p)
+{
+	const char *why = NULL;
+	bool good = progress_end(p, &why);
+
+	if (!good)
+		diag_help(diag_at(ds, E_BUILD_FILES, NOWHERE, "%s", why),
+			  "is the disk full, or standard error closed?");
+	return good;
+}
+
 static bool
 open_screen(struct work *w)
 {
@@ -73,38 +102,16 @@ open_screen(struct work *w)
 
 	strftime(now, sizeof(now), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&t, &utc));
 	w->record->started = arena_strdup(w->a, now);
-	if (!(w->log = fopen(path, "w"))) {
-		diag_at(w->ds, E_BUILD_FILES, (struct span){ 0 }, "cannot write %s", path);
-		return false;
-	}
 	estimate_steps(w);
-	w->progress = progress_new(w->a,
-				   &(struct progress_options){ .mode = w->o->progress,
-							       .out = stderr,
-							       .log = w->log,
-							       .head = headline(w),
-							       .log_path = path,
-							       .colour = w->o->colour,
-							       .masked = w->masked },
-				   w->steps, w->plan->n);
-	progress_tick(w->progress, 0);
-	return true;
-}
-
-static bool
-close_screen(struct work *w)
-{
-	const char *why = NULL;
-	bool good = progress_end(w->progress, &why);
-
-	if (fclose(w->log) != 0 && good) {
-		good = false;
-		why = "build.log could not be written";
-	}
-	if (!good)
-		diag_help(diag_at(w->ds, E_BUILD_FILES, (struct span){ 0 }, "%s", why),
-			  "is the disk full, or standard error closed?");
-	return good;
+	w->progress = screen_open(w->a, w->ds,
+				  (struct progress_options){ .mode = w->o->progress,
+							     .out = stderr,
+							     .head = headline(w),
+							     .log_path = path,
+							     .colour = w->o->colour,
+							     .masked = w->masked },
+				  w->steps, w->plan->n);
+	return w->progress;
 }
 
 /* --- rendering --- */
@@ -182,9 +189,9 @@ call(struct work *w, struct engine_build b)
 	b.platform = w->plan->stack->platform;
 	b.secrets = w->secret_files;
 	b.cache_from = o->cache_from;
-	b.volume = o->mirror ? o->mirror->volume : NULL;
+	b.no_network = o->mirror;
 	if (o->jobs)
-		list_push(w->a, &b.args, arena_printf(w->a, "MAX_JOBS=%u", o->jobs));
+		list_printf(w->a, &b.args, "MAX_JOBS=%u", o->jobs);
 	return work_run(w, o->engine->build(w->a, &o->state->at, &b));
 }
 
@@ -198,7 +205,7 @@ files_of(struct work *w, const char *stage, bool fresh)
 	return folder && call(w, b) ? folder : NULL;
 }
 
-/* For --wheel: reads the inputs of one extension, then takes or compiles its wheel. */
+/* Reads the inputs of one extension, then takes or compiles its wheel (--wheel). */
 static bool
 make_wheel(struct work *w)
 {
@@ -306,6 +313,8 @@ build_image(struct work *w)
 	if (!write_target(w, "dockerfile", fs_join(w->a, w->o->out, "Dockerfile"), false) ||
 	    !write_target(w, "dockerfile", w->dockerfile, true))
 		return false;
+	if (w->o->mirror && !work_load(w))
+		return false;
 	if (w->o->wheel)
 		return make_wheel(w);
 	if (w->wanted.n && !make_wheels(w))
@@ -352,12 +361,12 @@ run_script(struct work *w, const char *path, bool until_inputs)
 
 	engine_add(w->a, &c, w->o->state->at.client, fs_real(w->a, path), w->record->image, NULL);
 	if (plan_secrets(w->a, w->plan).n)
-		list_push(w->a, &c.env, arena_printf(w->a, "SECRETS=%s", w->secrets));
-	list_push(w->a, &c.env, arena_printf(w->a, "APP=%s", w->app));
+		list_printf(w->a, &c.env, "SECRETS=%s", w->secrets);
+	list_printf(w->a, &c.env, "APP=%s", w->app);
 	if (w->o->jobs)
-		list_push(w->a, &c.env, arena_printf(w->a, "MAX_JOBS=%u", w->o->jobs));
+		list_printf(w->a, &c.env, "MAX_JOBS=%u", w->o->jobs);
 	list_push(w->a, &c.env, "STACKBUILD_MARKS=1");
-	list_push(w->a, &c.env, arena_printf(w->a, "STACKBUILD_WHEELS=%s/wheels", w->dir));
+	list_printf(w->a, &c.env, "STACKBUILD_WHEELS=%s/wheels", w->dir);
 	list_push(w->a, &c.env,
 		  until_inputs ? arena_printf(w->a, "STACKBUILD_INPUTS=%s/inputs", w->dir) :
 				 "STACKBUILD_INPUTS");
@@ -365,7 +374,7 @@ run_script(struct work *w, const char *path, bool until_inputs)
 		  until_inputs ? "STACKBUILD_UNTIL=inputs" :
 		  w->o->wheel  ? arena_printf(w->a, "STACKBUILD_UNTIL=%s", w->o->wheel) :
 				 "STACKBUILD_UNTIL");
-	list_push(w->a, &c.env, arena_printf(w->a, "STACKBUILD_SKIP=%s", other_extensions(w)));
+	list_printf(w->a, &c.env, "STACKBUILD_SKIP=%s", other_extensions(w));
 	for (size_t i = 0; w->o->mirror && i < w->o->mirror->env.n; i++)
 		list_push(w->a, &c.env, w->o->mirror->env.at[i]);
 	return work_run(w, c);
@@ -438,8 +447,8 @@ check_wheel(struct work *w)
 	for (size_t i = 0; i < w->plan->n; i++)
 		if (step_operation(&w->plan->steps[i], OP_COMPILE))
 			list_push(w->a, &known, w->plan->steps[i].id);
-	d = diag_at(w->ds, E_WHEEL_NAME, (struct span){ 0 },
-		    "the stack does not compile an extension `%s`", w->o->wheel);
+	d = diag_at(w->ds, E_WHEEL_NAME, NOWHERE, "the stack does not compile an extension `%s`",
+		    w->o->wheel);
 	diag_help(d, "%s%s", known.n ? "it compiles " : "it compiles nothing",
 		  names_join(w->a, &known, ", "));
 	return false;
@@ -463,7 +472,7 @@ build_stack(struct arena *a, struct diags *ds, const struct plan *p, const struc
 		good = o->engine->build                    ? build_image(&w) :
 		       o->engine->dialect == DIALECT_MODAL ? build_modal(&w) :
 							     build_venv(&w);
-		good = close_screen(&w) && good;
+		good = screen_close(ds, w.progress) && good;
 	}
 	if (w.progress) {
 		record_fill(&w, good);

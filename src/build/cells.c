@@ -84,12 +84,12 @@ argv_of(struct watch *w, const struct unit *u, size_t addr)
 	const char *cell = b->m->cells.at[wheel ? wheel->cell : u->of].name;
 	struct names argv = b->words;
 
-	list_push(w->a, &argv, arena_printf(w->a, "--cell=%s", cell));
+	list_printf(w->a, &argv, "--cell=%s", cell);
 	if (b->addrs.n)
-		list_push(w->a, &argv, arena_printf(w->a, "--addr=%s", b->addrs.at[addr]));
+		list_printf(w->a, &argv, "--addr=%s", b->addrs.at[addr]);
 	if (wheel) {
-		list_push(w->a, &argv, arena_printf(w->a, "--wheel=%s", wheel->step));
-		list_push(w->a, &argv, arena_printf(w->a, "--out=%s", wheel_dir(w->a, b, wheel)));
+		list_printf(w->a, &argv, "--wheel=%s", wheel->step);
+		list_printf(w->a, &argv, "--out=%s", wheel_dir(w->a, b, wheel));
 	}
 	for (size_t k = 0; k < b->after.n; k++)
 		list_push(w->a, &argv, b->after.at[k]);
@@ -341,7 +341,7 @@ estimate(const struct matrix_build *b, const struct unit *u)
 }
 
 static bool
-open_screen(struct watch *w, struct diags *ds, FILE **log)
+open_screen(struct watch *w, struct diags *ds)
 {
 	const struct matrix_build *b = w->b;
 	const char *path = fs_join(w->a, b->out, "matrix.log");
@@ -358,22 +358,17 @@ open_screen(struct watch *w, struct diags *ds, FILE **log)
 			w->shown[n++] = (struct progress_step){ .id = w->ids[i],
 								.estimate_s = estimate(b, u) };
 	}
-	if (!fs_make_parents(w->a, path) || !(*log = fopen(path, "we"))) {
-		diag_at(ds, E_BUILD_FILES, (struct span){ 0 }, "cannot write %s: %s", path,
-			strerror(errno));
-		return false;
-	}
-	w->progress = progress_new(
-		w->a,
-		&(struct progress_options){ .mode = b->raw ? PROGRESS_QUIET : b->progress,
-					    .out = stderr,
-					    .log = *log,
-					    .head = b->head,
-					    .log_path = path,
-					    .colour = b->colour },
+	/* A failure shows when the log is created. */
+	fs_make_parents(w->a, path);
+	w->progress = screen_open(
+		w->a, ds,
+		(struct progress_options){ .mode = b->raw ? PROGRESS_QUIET : b->progress,
+					   .out = stderr,
+					   .head = b->head,
+					   .log_path = path,
+					   .colour = b->colour },
 		w->shown, n);
-	progress_tick(w->progress, 0);
-	return true;
+	return w->progress;
 }
 
 /* Adds a failed unit to the message, with its log and its last lines. */
@@ -410,19 +405,18 @@ report(struct watch *w, struct diags *ds, struct buf *out)
 	if (of[UNIT_DONE] + finished == n)
 		return true;
 	if (proc_interrupted()) {
-		diag_help(diag_at(ds, E_BUILD_INTERRUPTED, (struct span){ 0 },
-				  "the build was interrupted"),
+		diag_help(diag_at(ds, E_BUILD_INTERRUPTED, NOWHERE, "the build was interrupted"),
 			  "--resume builds the remaining %zu cells", n - finished - of[UNIT_DONE]);
 		return false;
 	}
-	d = diag_at(ds, E_CELLS, (struct span){ 0 }, "%zu of %zu cells were not built",
+	d = diag_at(ds, E_CELLS, NOWHERE, "%zu of %zu cells were not built",
 		    n - finished - of[UNIT_DONE], n);
 	for (size_t i = 0; i < w->s.n; i++)
 		if (w->s.units[i].state == UNIT_FAILED)
 			explain(w, d, i);
 	if (of[UNIT_WAITING])
-		diag_note(d, (struct span){ 0 }, "%zu cells were not started after that%s",
-			  of[UNIT_WAITING], w->b->keep_going ? "" : ": --keep-going builds them");
+		diag_note(d, NOWHERE, "%zu cells were not started after that%s", of[UNIT_WAITING],
+			  w->b->keep_going ? "" : ": --keep-going builds them");
 	diag_help(d, "correct the cause, then run the command with --resume: it builds the rest");
 	return false;
 }
@@ -431,8 +425,6 @@ bool
 matrix_build(struct arena *a, struct diags *ds, const struct matrix_build *b, struct buf *out)
 {
 	struct watch w = { .a = a, .b = b, .s = schedule_new(a, b->m, b->cells) };
-	const char *why = NULL;
-	FILE *log = NULL;
 	bool good;
 
 	w.workers = arena_array_of(a, struct worker, b->at_once);
@@ -441,15 +433,9 @@ matrix_build(struct arena *a, struct diags *ds, const struct matrix_build *b, st
 	w.began_s = proc_clock_s();
 	if (b->resume)
 		leave_finished(&w);
-	if (!open_screen(&w, ds, &log))
+	if (!open_screen(&w, ds))
 		return false;
 	run_all(&w);
-	good = progress_end(w.progress, &why);
-	if (fclose(log) != 0 && good) {
-		good = false;
-		why = "matrix.log could not be written";
-	}
-	if (!good)
-		diag_at(ds, E_BUILD_FILES, (struct span){ 0 }, "%s", why);
+	good = screen_close(ds, w.progress);
 	return report(&w, ds, out) && good;
 }

@@ -1,4 +1,5 @@
-/* The directory of a build: its lock, its context, and the files of its secrets. */
+/* Creates the directory of a build: its lock, its context, and the files of its secrets. */
+#include "engine_parts.h"
 #include "work.h"
 
 #include <errno.h>
@@ -18,8 +19,7 @@
 static bool
 cannot(struct work *w, const char *what, const char *path)
 {
-	diag_at(w->ds, E_BUILD_FILES, (struct span){ 0 }, "cannot %s %s: %s", what, path,
-		strerror(errno));
+	diag_at(w->ds, E_BUILD_FILES, NOWHERE, "cannot %s %s: %s", what, path, strerror(errno));
 	return false;
 }
 
@@ -77,7 +77,7 @@ is_ours(struct work *w, const struct stat *st)
 	const char *const ours[] = { work_stack_dir(w), w->o->out, w->dir };
 	struct stat other;
 
-	for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++)
+	for (size_t i = 0; i < COUNT(ours); i++)
 		if (stat(ours[i], &other) == 0 && other.st_dev == st->st_dev &&
 		    other.st_ino == st->st_ino)
 			return true;
@@ -224,7 +224,7 @@ copy_ignore(struct work *w, const char *from)
 {
 	static const char *const names[] = { ".containerignore", ".dockerignore" };
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+	for (size_t i = 0; i < COUNT(names); i++) {
 		const char *path = fs_join(w->a, from, names[i]), *text;
 		const struct source *s;
 
@@ -284,6 +284,44 @@ copy_application(struct work *w)
 	return true;
 }
 
+/* Places the files of the lock and of the image, which RUN mounts, into the context. */
+static bool
+copy_mirror(struct work *w)
+{
+	const struct mirror_use *m = w->o->mirror;
+	const char *top = fs_join(w->a, w->context, MIRROR_CONTEXT);
+
+	if (!work_make(w, top))
+		return false;
+	list_each (part, &m->parts) {
+		const char *to = fs_join(w->a, top, *part);
+
+		if (!work_make(w, fs_dir(w->a, to)) ||
+		    !copy_tree(w, fs_join(w->a, m->dir, *part), to))
+			return false;
+	}
+	return true;
+}
+
+bool
+work_load(struct work *w)
+{
+	list_each (dir, &w->o->mirror->loads) {
+		struct engine_command load =
+			engine_call(w->a, &w->o->state->at, w->o->engine->load, NULL, NULL);
+		struct engine_command c = { .env = load.env };
+
+		engine_add(w->a, &c, "sh", "-c",
+			   "d=$1 && shift && tar -chC \"$d\" manifest.json blobs | \"$@\"", "sh",
+			   *dir, NULL);
+		for (size_t i = 0; i < load.argv.n; i++)
+			list_push(w->a, &c.argv, load.argv.at[i]);
+		if (!work_run(w, c))
+			return false;
+	}
+	return true;
+}
+
 /* --- secrets --- */
 
 static const char *
@@ -299,18 +337,16 @@ secret_given(const struct work *w, const char *name)
 
 enum { SECRET_MAX = 64 * 1024 }; /* bytes; a larger file is not a secret */
 
-#define SECRETS "stackbuild-XXXXXX"
-
 /* Makes the directory of the secrets, in memory if possible and never in the image's context. If
  * this build is killed, the next one finds it by a link. */
 static bool
 secrets_folder(struct work *w)
 {
 	const char *run = getenv("XDG_RUNTIME_DIR");
-	char *dir = arena_printf(w->a, "%s/" SECRETS, run && *run ? run : "/dev/shm");
+	const char *dir = proc_temp(w->a, run && *run ? run : "/dev/shm", "stackbuild");
 
-	if (!proc_temp(dir) && !proc_temp(dir = arena_strdup(w->a, "/tmp/" SECRETS)))
-		return cannot(w, "create the directory", dir);
+	if (!dir && !(dir = proc_temp(w->a, "/tmp", "stackbuild")))
+		return cannot(w, "create a directory in", "/tmp");
 	if (symlink(dir, fs_join(w->a, w->dir, "secrets-at")) != 0) {
 		cannot(w, "create the link", fs_join(w->a, w->dir, "secrets-at"));
 		rmdir(dir);
@@ -333,8 +369,9 @@ forget_secrets(struct work *w)
 		return;
 	dir[n] = '\0';
 	name = strrchr(dir, '/');
-	if (name && starts_with(name + 1, "stackbuild-") && strlen(name + 1) == strlen(SECRETS) &&
-	    lstat(dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid())
+	if (name && starts_with(name + 1, "stackbuild-") &&
+	    strlen(name + 1) == strlen("stackbuild-XXXXXX") && lstat(dir, &st) == 0 &&
+	    S_ISDIR(st.st_mode) && st.st_uid == geteuid())
 		fs_remove(dir);
 	unlink(link);
 }
@@ -358,7 +395,7 @@ work_secrets(struct work *w)
 			continue;
 		}
 		if (!file && !value) {
-			diag_help(diag_at(w->ds, E_SECRET_MISSING, (struct span){ 0 },
+			diag_help(diag_at(w->ds, E_SECRET_MISSING, NOWHERE,
 					  "the build needs the secret %s, which is not set", name),
 				  "pass --secret %s=FILE, or set the environment variable %s", name,
 				  name);
@@ -379,8 +416,7 @@ work_secrets(struct work *w)
 			value = held->text;
 		if (value)
 			list_push(w->a, &w->masked, value);
-		list_push(w->a, &w->secret_files,
-			  arena_printf(w->a, "%s=%s", name, file ? file : path));
+		list_printf(w->a, &w->secret_files, "%s=%s", name, file ? file : path);
 	}
 	return good;
 }
@@ -402,7 +438,7 @@ work_open(struct work *w)
 	if (w->lock < 0)
 		return cannot(w, "write", path);
 	if (flock(w->lock, LOCK_EX | LOCK_NB) != 0) {
-		diag_help(diag_at(w->ds, E_BUILD_RUNNING, (struct span){ 0 },
+		diag_help(diag_at(w->ds, E_BUILD_RUNNING, NOWHERE,
 				  "another build of %s is running in %s", w->plan->name, w->o->out),
 			  "wait for it, or build in another directory with -o");
 		close(w->lock);
@@ -413,7 +449,8 @@ work_open(struct work *w)
 	forget_secrets(w);
 	w->context = work_folder(w, "context");
 	w->app = w->context ? fs_join(w->a, w->context, RENDER_APP) : NULL;
-	return w->context && work_make(w, w->app) && copy_application(w);
+	return w->context && work_make(w, w->app) && copy_application(w) &&
+	       (!w->o->mirror || !w->o->engine->build || copy_mirror(w));
 }
 
 void
@@ -421,8 +458,7 @@ work_close(struct work *w)
 {
 	static const char *const ours[] = { "context", "inputs", "wheels", "venv" };
 
-	for (size_t i = 0; w->lock >= 0 && !w->o->keep_context && i < sizeof(ours) / sizeof(*ours);
-	     i++)
+	for (size_t i = 0; w->lock >= 0 && !w->o->keep_context && i < COUNT(ours); i++)
 		fs_remove(fs_join(w->a, w->dir, ours[i]));
 	if (w->secrets)
 		forget_secrets(w);

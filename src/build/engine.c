@@ -24,18 +24,18 @@ const struct engine engines[] = {
 #include "engines.def"
 #undef ENGINE
 };
-const size_t engines_n = sizeof(engines) / sizeof(*engines);
+const size_t engines_n = COUNT(engines);
 
 const struct engine *
 engine_find(struct diags *ds, const char *name)
 {
-	const char *names[sizeof(engines) / sizeof(*engines)], *near;
+	const char *names[COUNT(engines)], *near;
 	struct diag *d;
 
 	for (size_t i = 0; i < engines_n; i++)
 		if (!strcmp(names[i] = engines[i].name, name))
 			return &engines[i];
-	d = diag_at(ds, E_ENGINE, (struct span){ 0 }, "there is no engine `%s`", name);
+	d = diag_at(ds, E_ENGINE, NOWHERE, "there is no engine `%s`", name);
 	if ((near = str_nearest(name, names, engines_n)))
 		diag_help(d, "use --engine %s", near);
 	diag_help(d, "run `stackbuild engines` to list them");
@@ -76,24 +76,21 @@ engine_choose(struct arena *a, struct diags *ds, const char *name, const struct 
 		engine_probe(a, e, asked, state);
 		if (state->usable)
 			return e;
-		list_push(a, &why,
-			  arena_printf(a, "%s: %s%s%s%s", e->name, state->why_not,
-				       state->install ? " (" : "",
-				       state->install ? state->install : "",
-				       state->install ? ")" : ""));
+		list_printf(a, &why, "%s: %s%s%s", e->name, state->why_not,
+			    state->install ? "; " : "", state->install ? state->install : "");
 		if (!only)
 			continue;
-		d = diag_at(ds, E_ENGINE, (struct span){ 0 }, "%s cannot be used: %s", name,
-			    state->why_not);
+		d = diag_at(ds, E_ENGINE, NOWHERE, "%s cannot be used: %s", name, state->why_not);
 		if (state->install)
 			diag_help(d, "%s", state->install);
 		return NULL;
 	}
-	d = diag_at(ds, E_NO_ENGINE, (struct span){ 0 },
-		    "no engine on this host can build an image");
+	d = diag_at(ds, E_NO_ENGINE, NOWHERE, "no engine for images is usable on this host");
 	for (size_t i = 0; i < why.n; i++)
-		diag_note(d, (struct span){ 0 }, "%s", why.at[i]);
-	diag_help(d, "make one of them usable, or build a virtual environment with --engine venv");
+		diag_note(d, NOWHERE, "%s", why.at[i]);
+	diag_help(d,
+		  "make one of them usable, or use a virtual environment: `build --engine venv`, "
+		  "then `verify --host`");
 	return NULL;
 }
 
@@ -191,6 +188,18 @@ engine_spec(struct arena *a, struct engine_command *c, struct proc_spec *spec)
 	spec->env = c->env.at;
 	spec->cwd = c->cwd;
 	spec->patience_s = c->patience_s;
+}
+
+void
+engine_quietly(struct arena *a, const struct engine_at *at, const char *const *arguments,
+	       const char *name, const char *image)
+{
+	struct engine_command c = engine_call(a, at, arguments, name, image);
+	struct proc_spec spec = { .timeout_s = 60, .cleanup = !image };
+	struct proc_result r;
+
+	engine_spec(a, &c, &spec);
+	proc_run(a, &spec, &r);
 }
 
 /* --- images --- */

@@ -52,7 +52,7 @@ struct engine_build {
 	struct names args;      /* "MAX_JOBS=2": never a secret */
 	struct names secrets;   /* "PIP_TOKEN=/private/PIP_TOKEN": id and file */
 	struct names cache_from, cache_to; /* registry references, for pipelines */
-	const char *volume; /* "DIR:PLACE:ro": RUN sees this directory, and no network; or NULL */
+	bool no_network;                   /* RUN has no network */
 	bool no_cache;
 	bool push; /* buildctl, docker with buildx: pushes the image and stores none here */
 };
@@ -105,6 +105,8 @@ struct engine {
 	const char *const *pulled;
 	/* Writes a local image to an archive: FILE IMAGE follow. */
 	const char *const *save;
+	/* Reads an archive of `save` from standard input. */
+	const char *const *load;
 	/* Adds NAME to a local IMAGE. */
 	const char *const *tag;
 	/* Pushes a local IMAGE to the registry of its name; see engine_push. */
@@ -114,6 +116,10 @@ struct engine {
 /* Returns the client with the arguments of a command above, then x and (if not NULL) y. */
 struct engine_command engine_call(struct arena *a, const struct engine_at *at,
 				  const char *const *arguments, const char *x, const char *y);
+/* Runs a command of the table for at most a minute without output: `prepare` of a container, or
+ * (image NULL) `kill`, also after a signal. */
+void engine_quietly(struct arena *a, const struct engine_at *at, const char *const *arguments,
+		    const char *name, const char *image);
 /* Pushes an image; podman and buildah write the manifest digest to digest_file (or NULL), while
  * `inspect` prints docker's after the push. */
 struct engine_command engine_push(struct arena *a, const struct engine *e,

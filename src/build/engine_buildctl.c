@@ -33,7 +33,7 @@ bad_tls(struct arena *a, const struct engine_at *at)
 					 { "--tls-cert", at->tls_cert },
 					 { "--tls-key", at->tls_key } };
 
-	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+	for (size_t i = 0; i < COUNT(files); i++)
 		if (files[i][1] && !fs_exists(files[i][1]))
 			return arena_printf(a, "%s: the file %s does not exist", files[i][0],
 					    files[i][1]);

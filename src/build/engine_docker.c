@@ -165,6 +165,8 @@ COMMAND(docker_build, build)
 	cache_words(a, &c, at, build);
 	if (build->no_cache)
 		ADD(&c, "--no-cache");
+	if (build->no_network)
+		ADD(&c, "--network", "none");
 	ADD(&c, engine_path(a, build->context));
 	return c;
 }

@@ -56,7 +56,7 @@ void engine_add(struct arena *a, struct engine_command *c, ...); /* the argument
 /* Adds each option that has a value, and the value; {NULL} ends the list. */
 void engine_options(struct arena *a, struct engine_command *c, const char *const (*options)[2]);
 
-/* "key=value" as one field of CSV: BuildKit's clients parse such options as CSV (RFC 4180). */
+/* Returns "key=value" as one field of CSV, since BuildKit's clients parse options as CSV (RFC 4180). */
 const char *engine_csv(struct arena *a, const char *key, const char *value);
 /* Returns a path that no client can mistake for an option. */
 const char *engine_path(struct arena *a, const char *path);

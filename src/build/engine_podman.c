@@ -150,10 +150,9 @@ COMMAND(buildah_build, build)
 		ADD(&c, "--cache-to", repository(a, build->cache_to.at[i]));
 	if (build->no_cache)
 		ADD(&c, "--no-cache");
-	/* Without a label: SELinux hides files of the host otherwise. */
-	if (build->volume)
-		ADD(&c, "--network", "none", "--volume", build->volume, "--security-opt",
-		    "label=disable");
+	/* Without a label: SELinux hides the mounted files of the context otherwise. */
+	if (build->no_network)
+		ADD(&c, "--network", "none", "--security-opt", "label=disable");
 	ADD(&c, engine_path(a, build->context));
 	return c;
 }

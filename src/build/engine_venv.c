@@ -32,10 +32,18 @@ venv_probe(struct arena *a, struct engine_state *s)
 		*name = s->at.python ? arena_printf(a, "python%s", s->at.python) : "python3";
 	struct proc_result r;
 
-	if (!proc_which(a, name)) {
-		s->why_not = arena_printf(a, "there is no %s", name);
-		s->install = arena_printf(a, "apt-get install %s %s-venv", name, name);
-	} else if (!ASK(a, &r, name, "-c", can_make_one)) {
+	/* pyenv has a program for each Python; it exits with 127 if that Python is not selected. */
+	if (!proc_which(a, name) ||
+	    (!ASK(a, &r, name, "-c", can_make_one) && r.started && r.status == 127)) {
+		s->why_not = arena_printf(a, "this host has no %s", name);
+		s->install =
+			s->at.python ?
+				arena_printf(a,
+					     "install %s with its module venv, or set `python` "
+					     "to a version that `python3 --version` shows",
+					     name) :
+				"apt-get install python3 python3-venv";
+	} else if (r.status || !r.started) {
 		s->why_not = arena_printf(a, "%s cannot create virtual environments: %s", name,
 					  engine_said(a, &r));
 		s->install = arena_printf(a, "apt-get install %s-venv", name);

@@ -135,7 +135,7 @@ add_event(struct output_parser *p, enum build_event_kind kind, int status, bool 
 static bool
 read_mark(struct output_parser *p, const char *line)
 {
-	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+	for (size_t i = 0; i < COUNT(marks); i++) {
 		bool start = marks[i].kind == EVENT_START;
 		const char *id = line + strlen(marks[i].head);
 

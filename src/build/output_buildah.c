@@ -21,8 +21,7 @@ waits(const struct output_parser *p, const struct stage *s)
 		struct str name = { at + 5, strcspn(at + 5, " ,") };
 
 		at += 5;
-		for (size_t i = 0; i < p->of.n; i++) {
-			const struct instruction *of = &p->of.at[i];
+		list_each (of, &p->of) {
 			const struct stage *other = p->stages + of->stage_no - (of->stage_no > 0);
 
 			if (of->stage && of->stage_no && str_is(name, of->stage) && other != s &&

@@ -24,8 +24,7 @@ instruction_at(const struct output_parser *p, struct str stage, unsigned layer)
 	/* A stage without a name is called stage-K, K from 0. */
 	if (sscanf(stage.p, "stage-%4u%n", &stage_no, &n) == 1)
 		stage_no = stage.n == (size_t)n ? stage_no + 1 : 0;
-	for (size_t i = 0; i < p->of.n; i++) {
-		const struct instruction *of = &p->of.at[i];
+	list_each (of, &p->of) {
 		const char *name = of->stage ? of->stage : "";
 
 		if (of->layer_no != layer)
@@ -120,7 +119,7 @@ glued_end(unsigned n, char *text)
 
 	snprintf(mark, sizeof(mark), "#%u ", n);
 	for (char *at = text; (at = strstr(at, mark)); at++)
-		for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		for (size_t i = 0; i < COUNT(words); i++)
 			if (at > text && starts_with(at + strlen(mark), words[i]))
 				found = at;
 	if (!found)

@@ -387,6 +387,9 @@ progress_end(struct progress *p, const char **why)
 		p->ended = true;
 		if (p->printer->end)
 			p->printer->end(p);
+		if (p->log.f && fclose(p->log.f) != 0 && !p->log.error)
+			p->log.error = errno;
+		p->log.f = NULL;
 		bad = p->out.error ? &p->out : &p->log;
 	}
 	if (!bad->error)
@@ -468,7 +471,7 @@ progress_failed(struct progress *p, const char **why, const char **help)
 	*why = *help = NULL;
 	if (p->failed == p->nsteps)
 		return NULL;
-	for (size_t i = 0; !*why && i < sizeof(reasons) / sizeof(*reasons); i++)
+	for (size_t i = 0; !*why && i < COUNT(reasons); i++)
 		if ((reasons[i].status && s->status == reasons[i].status) ||
 		    has_word(&s->tail, reasons[i].word)) {
 			*why = reasons[i].why;

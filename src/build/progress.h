@@ -90,7 +90,7 @@ struct progress;
 struct progress_options {
 	enum progress_mode mode; /* AUTO: TTY on a terminal, otherwise PLAIN */
 	FILE *out;               /* standard error */
-	FILE *log;               /* build.log, open; or NULL */
+	FILE *log;               /* build.log, which progress_end closes; or NULL */
 	const char *head;        /* the first line of the screen; or NULL */
 	const char *log_path;    /* for display; or NULL */
 	bool colour;

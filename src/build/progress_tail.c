@@ -110,7 +110,7 @@ source_of(const char *text)
 
 		n = strcspn(text, " '\"/");
 		dot = memrchr(text, '.', n);
-		for (size_t i = 0; dot > text && i < sizeof(endings) / sizeof(*endings); i++)
+		for (size_t i = 0; dot > text && i < COUNT(endings); i++)
 			if (text[n] != '/' &&
 			    str_is((struct str){ dot + 1, (size_t)(text + n - dot - 1) },
 				   endings[i]))
@@ -182,7 +182,7 @@ tail_detail(struct step_work *w, const char *text)
 		w->compiles = true;
 		return;
 	}
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+	for (size_t i = 0; i < COUNT(rows); i++) {
 		const char *rest = text + strlen(rows[i].begins);
 
 		if (!starts_with(text, rows[i].begins))

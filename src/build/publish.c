@@ -325,8 +325,7 @@ attach_origin(struct publishing *w, struct oci_registry *r, const struct oci_nam
 				      .started = b->started };
 	const char *text = render_provenance(w->a, &p);
 
-	for (size_t i = 0; i < w->o->bills.n; i++) {
-		const struct rendered *bill = &w->o->bills.at[i];
+	list_each (bill, &w->o->bills) {
 		/* Both types are registered with IANA. */
 		const char *type = !strcmp(bill->target, "spdx") ? "application/spdx+json" :
 								   "application/vnd.cyclonedx+json";
@@ -355,10 +354,10 @@ read_refs(struct publishing *w, struct oci_name *names)
 	for (size_t i = 0; i < w->o->refs.n; i++) {
 		const char *ref = w->o->refs.at[i];
 
-		if (!oci_name_parse(w->a, w->ds, ref, (struct span){ 0 }, &names[i])) {
+		if (!oci_name_parse(w->a, w->ds, ref, NOWHERE, &names[i])) {
 			good = false;
 		} else if (names[i].digest) {
-			diag_help(diag_at(w->ds, E_REFERENCE, (struct span){ 0 },
+			diag_help(diag_at(w->ds, E_REFERENCE, NOWHERE,
 					  "`%s` has a digest; `publish` needs a tag", ref),
 				  "leave `@%s` out", names[i].digest);
 			good = false;
@@ -387,12 +386,11 @@ publish(struct arena *a, struct diags *ds, const struct publish_options *o, stru
 	struct oci_name *names = arena_array_of(a, struct oci_name, o->refs.n);
 	struct publishing w = { .a = a, .ds = ds, .o = o };
 	const char *text = NULL;
-	struct diags own;
+	struct diags own = DIAGS(own, a);
 	struct diag *d;
 
 	if (!read_refs(&w, names) || !is_of_recipe(&w) || !is_here(&w) || !is_proven(&w))
 		return false;
-	diags_init(&own, a);
 	w.ds = &own;
 	while (published->n < o->refs.n && publish_one(&w, &names[published->n], &text))
 		list_push(a, published, text);
@@ -401,7 +399,7 @@ publish(struct arena *a, struct diags *ds, const struct publish_options *o, stru
 		d = diag_at(ds, E_PUSH, o->at, "interrupted: `%s` is not published",
 			    oci_name_text(a, &names[published->n]));
 		if (text)
-			diag_note(d, (struct span){ 0 }, "kept: %s, without its proof", text);
+			diag_note(d, NOWHERE, "kept: %s, without its proof", text);
 		diag_help(d, "run the command again: the registry keeps what was pushed");
 	} else {
 		diags_append(ds, &own);

@@ -58,9 +58,7 @@ build_record_write(struct diags *ds, const char *path, const struct build_record
 	json_put(&j, "'seconds': %f, 'cpu_s': %f", millis(r->seconds), millis(r->cpu_s));
 	number_or_nil(&j, "size_bytes", (double)r->size_bytes);
 	json_put(&j, "'cpus': %d, 'mem_mib': %f, 'steps': [", (int)r->cpus, (double)r->mem_mib);
-	for (size_t i = 0; i < r->steps.n; i++) {
-		const struct build_record_step *s = &r->steps.at[i];
-
+	list_each (s, &r->steps) {
 		json_put(&j,
 			 "('id': %s, 'cached': %b, 'from': %s, 'seconds': %f, 'recipe_line': %d",
 			 s->id, s->cached, s->from, millis(s->seconds), (int)s->recipe_line);
@@ -81,7 +79,6 @@ build_record_write(struct diags *ds, const char *path, const struct build_record
 	if (r->code && r->failed_status >= 0)
 		json_put(&j, "'status': %d", r->failed_status);
 	json_put(&j, r->code ? "}}" : "'failed': null}");
-	buf_putc(&b, '\n');
 	return fs_write(ds, path, b.p, b.n, 0644, true, NULL);
 }
 
@@ -150,9 +147,7 @@ build_record_measured(const struct build_record *r, const char *key, const char 
 {
 	double found = 0;
 
-	for (size_t i = 0; i < r->steps.n; i++) {
-		const struct build_record_step *s = &r->steps.at[i];
-
+	list_each (s, &r->steps) {
 		if (s->measured_s > 0 && key && s->key && !strcmp(s->key, key))
 			return s->measured_s;
 		if (s->measured_s > 0 && own && s->own && !strcmp(s->own, own))
@@ -244,9 +239,7 @@ record_fill(struct work *w, bool good)
 			!row.from; /* the step was stopped: its seconds are not its full cost */
 		list_push(w->a, &r->steps, row);
 	}
-	for (size_t i = 0; i < w->wanted.n; i++) {
-		const struct wanted_wheel *one = &w->wanted.at[i];
-
+	list_each (one, &w->wanted) {
 		if (one->put)
 			list_push(w->a, &r->wheels,
 				  one->key ? arena_printf(w->a, "%s %s", one->put, one->key) :

@@ -120,29 +120,28 @@ ended_badly(struct work *w, const char *client, const struct proc_result *r,
 	struct diag *d;
 
 	if (r->interrupted) {
-		d = diag_at(w->ds, E_BUILD_INTERRUPTED, (struct span){ 0 }, "interrupted%s",
+		d = diag_at(w->ds, E_BUILD_INTERRUPTED, NOWHERE, "interrupted%s",
 			    !r->status ? "" :
 			    w->o->engine->dialect == DIALECT_SCRIPT ?
 					 ": the environment is incomplete" :
 					 ": no image was tagged");
 		diag_help(d, "run the command again: %s has the finished steps",
 			  w->o->engine->build ? "the engine's cache" : w->record->image);
-		diag_note(d, (struct span){ 0 }, "kept: %s", fs_join(w->a, w->o->out, "build.log"));
+		diag_note(d, NOWHERE, "kept: %s", fs_join(w->a, w->o->out, "build.log"));
 		if (r->sent && w->o->engine->dialect == DIALECT_BUILDAH)
-			diag_note(d, (struct span){ 0 },
-				  "kept: containers (list them with `%s ps --all%s`)",
+			diag_note(d, NOWHERE, "kept: containers (list them with `%s ps --all%s`)",
 				  w->o->engine->name,
 				  strcmp(w->o->engine->name, "podman") ? "" : " --external");
 		for (size_t i = 0; w->o->stores.n && i < w->wanted.n; i++)
 			if (w->wanted.at[i].put)
-				diag_note(d, (struct span){ 0 }, "kept: the wheel of %s, in %s",
+				diag_note(d, NOWHERE, "kept: the wheel of %s, in %s",
 					  w->wanted.at[i].step->id,
 					  w->wanted.at[i].got ? w->wanted.at[i].got :
 								store_name(w->o->stores.at[0]));
 		return false;
 	}
 	if (r->timed_out) {
-		diag_help(diag_at(w->ds, E_BUILD_TIMEOUT, (struct span){ 0 },
+		diag_help(diag_at(w->ds, E_BUILD_TIMEOUT, NOWHERE,
 				  "the build exceeded %.0f s: no image was tagged",
 				  w->o->timeout_s),
 			  "raise --timeout; finished steps are in the engine's cache and in the "
@@ -152,7 +151,7 @@ ended_badly(struct work *w, const char *client, const struct proc_result *r,
 	if (step_failed(w))
 		return false;
 	d = diag_at(
-		w->ds, E_ENGINE_FAILED, (struct span){ 0 }, "%s %s", client,
+		w->ds, E_ENGINE_FAILED, NOWHERE, "%s %s", client,
 		r->started && w->pushing ?
 			arena_printf(w->a, "%s was built, but not pushed: exit status %d",
 				     w->pushing, r->status) :

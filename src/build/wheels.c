@@ -104,7 +104,7 @@ wheels_keys(struct work *w, const char *dir)
 		if (one->prebuilt)
 			continue;
 		if (!(s = fs_read_quiet(w->a, path, FS_READ_MAX))) {
-			diag_at(w->ds, E_INPUTS, (struct span){ 0 }, "cannot read %s", path);
+			diag_at(w->ds, E_INPUTS, NOWHERE, "cannot read %s", path);
 			return false;
 		}
 		one->inputs = s->text;
@@ -165,9 +165,8 @@ static void
 put_nearest(struct work *w, const struct wanted_wheel *one, double compile_s, size_t peak_mib)
 {
 	const struct store_wheel wheel = { one->file, one->inputs, compile_s, peak_mib };
-	struct diags found;
+	struct diags found = DIAGS(found, w->a);
 
-	diags_init(&found, w->a);
 	store_put(w->a, &found, w->o->stores.at[0], &wheel, &one->want);
 	for (struct diag *f = found.head; f; f = f->next)
 		diag_force(f);
@@ -268,7 +267,7 @@ static bool
 take_made(struct work *w, struct wanted_wheel *one, const char *folder)
 {
 	struct names all = { 0 };
-	struct diags found;
+	struct diags found = DIAGS(found, w->a);
 
 	if (!fs_list(w->a, w->ds, folder, ".whl", &all))
 		return false;
@@ -280,7 +279,6 @@ take_made(struct work *w, struct wanted_wheel *one, const char *folder)
 	}
 	if (!name_wheel(w, one, fs_join(w->a, folder, all.at[0])))
 		return false;
-	diags_init(&found, w->a);
 	if (store_check(w->a, &found, one->file, &one->want))
 		return true;
 	refuse(w, one, &found);
@@ -296,9 +294,8 @@ wheels_check(struct work *w, const char *dir)
 		struct wanted_wheel *one = &w->wanted.at[i];
 		const char *folder = fs_join(w->a, dir, one->step->id);
 		struct names all = { 0 };
-		struct diags unused;
+		struct diags unused = DIAGS(unused, w->a);
 
-		diags_init(&unused, w->a);
 		/* Without a wheel, the script failed earlier, which is already reported. */
 		if (one->prebuilt && fs_list(w->a, &unused, folder, ".whl", &all) && all.n)
 			good = take_made(w, one, folder) && good;

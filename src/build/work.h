@@ -23,7 +23,6 @@ struct work {
 
 	struct progress *progress;
 	struct progress_step *steps;
-	FILE *log;
 	double began_s; /* start, on the monotonic clock */
 	bool preparing; /* the call that only reads the inputs of wheels */
 
@@ -65,6 +64,9 @@ bool work_make(struct work *w, const char *path);
 /* Links or copies a file to another name. errors SB0510, false */
 bool work_place(struct work *w, const char *from, const char *to);
 
+/* Loads the base images of a mirror into an engine that keeps images itself.  errors as of work_run */
+bool work_load(struct work *w);
+
 /*
  * work_secrets -- writes a file for each secret that the plan's commands mount, to a private
  * directory.
@@ -93,6 +95,12 @@ void commits_resolve(struct work *w);
 
 /* Fills the record of a build that has ended; if not good, with the first error and its step. */
 void record_fill(struct work *w, bool good);
+
+/* Opens a screen, with a new log at o.log_path.  errors SB0510, NULL */
+struct progress *screen_open(struct arena *a, struct diags *ds, struct progress_options o,
+			     struct progress_step *steps, size_t n);
+/* Ends a screen.  errors SB0510: it or the log could not be written; false */
+bool screen_close(struct diags *ds, struct progress *p);
 
 /* --- wheels (wheels.c) --- */
 

@@ -105,10 +105,7 @@ capability_runs(const struct names *codes, const char *gpu)
 
 	if (!capability_parse(gpu, &g))
 		return false;
-	for (size_t i = 0; i < codes->n; i++)
-		if (reaches(codes->at[i], &g, false))
-			return true;
-	return false;
+	return list_any(code, codes, reaches(*code, &g, false));
 }
 
 bool

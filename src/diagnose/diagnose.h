@@ -72,7 +72,7 @@ void diagnose_text(struct arena *a, const struct causes *c, const char *name, co
 bool diagnose_patch(struct arena *a, struct diags *ds, const struct causes *causes,
 		    const struct source *recipe);
 
-/* {"causes": [{"category", "title", "lines", "why", "fix", "confidence", "source", ...}]} */
+/* Writes the causes as JSON: {"causes": [{"category", "title", "lines", "why", "fix", "confidence", "source", ...}]} */
 void diagnose_json(const struct causes *c, struct json *j);
 
 #endif

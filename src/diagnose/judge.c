@@ -215,7 +215,7 @@ add_worth(const struct diagnosis *d, struct causes *all)
 	unsigned long long line = d->line;
 	size_t kept = 0;
 
-	for (size_t end = d->size; end && p; line--) {
+	for (size_t end = d->size; end && p;) {
 		struct str s = line_round(d->p, end, end, LINE_BYTES, 0);
 		size_t begin = (size_t)(s.p - d->p);
 
@@ -226,6 +226,8 @@ add_worth(const struct diagnosis *d, struct causes *all)
 			mark_family(d, s, line);
 		}
 		end = begin ? begin - 1 : 0;
+		/* A carriage return ends the text of a line, but not the line. */
+		line -= d->p[end] == '\n';
 	}
 	pattern_free(p);
 	for (size_t i = 0; i < all->worth.n / 2; i++) {
@@ -269,10 +271,12 @@ judge(const struct diagnosis *d)
 	for (size_t i = 0; i < found.n; i++)
 		if (!follows(&found, &found.at[i]))
 			add_cause(d->a, all, &found.at[i]);
-	all->lines = d->line - (d->size && d->p[d->size - 1] == '\n' ? 1 : 0);
+	all->lines = d->line - (!d->size || d->p[d->size - 1] == '\n');
 	if (!all->n && !success) {
 		add_worth(d, all);
 		add_families(d, all);
+		if (all->n)
+			all->worth.n = 0;
 	}
 	return all;
 }

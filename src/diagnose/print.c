@@ -66,11 +66,12 @@ diagnose_text(struct arena *a, const struct causes *c, const char *name, const c
 	if (c->n)
 		return;
 	if (!c->worth.n) {
-		buf_printf(out, "%s: no failure found in %llu lines\n", name, c->lines);
+		buf_printf(out, "%s: no failure found in %llu line%s\n", name, c->lines,
+			   c->lines == 1 ? "" : "s");
 		return;
 	}
-	buf_printf(out, "%s: no known cause in %llu lines; read these last lines first:\n", name,
-		   c->lines);
+	buf_printf(out, "%s: no known cause in %llu line%s; read these last lines first:\n", name,
+		   c->lines, c->lines == 1 ? "" : "s");
 	for (size_t i = 0; i < c->worth.n; i++)
 		put_line(out, &c->worth.at[i], name);
 }

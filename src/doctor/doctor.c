@@ -58,7 +58,7 @@ doctor_check(struct arena *a, const struct doctor_options *o)
 	look_host(&l);
 	look_gpus(&l);
 	c->head = headline(&l);
-	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]) && !proc_interrupted(); i++)
+	for (size_t i = 0; i < COUNT(checks) && !proc_interrupted(); i++)
 		checks[i](&l);
 	c->all = errors_first(a, &c->all);
 	return c;
@@ -109,5 +109,4 @@ doctor_json(const struct checkup *c, struct buf *out)
 			 f->id, words[f->level], f->evidence, f->consequence, f->fix);
 	json_put(&j, "], 'fine': %n, 'errors': %d, 'warnings': %d}", &c->fine, (int)c->errors,
 		 (int)(c->all.n - c->errors));
-	buf_putc(out, '\n');
 }

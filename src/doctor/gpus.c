@@ -12,7 +12,7 @@ library(struct look *l)
 
 	if (!*l->o->root)
 		return NULL;
-	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
+	for (size_t i = 0; i < COUNT(usual); i++)
 		if (look_exists(l, usual[i]))
 			return look_path(l, usual[i]);
 	return look_path(l, usual[1]);

@@ -42,9 +42,8 @@ struct names
 look_list(struct look *l, const char *dir)
 {
 	struct names all = { 0 };
-	struct diags ds;
+	struct diags ds = DIAGS(ds, l->a);
 
-	diags_init(&ds, l->a);
 	fs_list(l->a, &ds, look_path(l, dir), "", &all);
 	return all;
 }

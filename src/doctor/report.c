@@ -106,7 +106,7 @@ secrets_of(struct look *l, const struct names *hidden)
 							  (size_t)(value - l->env.at[i]))))
 			list_push(l->a, &all, value + 1);
 	}
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+	for (size_t i = 0; i < COUNT(files); i++) {
 		const char *text = look_text(l, fs_join(l->a, l->home, files[i]));
 		const struct names lines = names_split(l->a, text, '\n');
 
@@ -213,9 +213,8 @@ doctor_report(struct arena *a, struct diags *ds, const struct doctor_options *o,
 		{ "recipe.yaml", "the recipe",
 		  o->stacks.n ? o->stacks.at[0]->recipe->src->text : NULL },
 	};
-	if (write_bundle(&b, all, sizeof(all) / sizeof(all[0])))
+	if (write_bundle(&b, all, COUNT(all)))
 		return fs_write(ds, path, b.bytes.p, b.bytes.n, 0600, false, NULL);
-	diag_at(ds, E_WRITE, (struct span){ 0 }, "cannot write `%s`: libarchive cannot compress it",
-		path);
+	diag_at(ds, E_WRITE, NOWHERE, "cannot write `%s`: libarchive cannot compress it", path);
 	return false;
 }

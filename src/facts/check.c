@@ -173,11 +173,11 @@ static void
 check_field(struct checker *c, const struct pair *p, const struct fact_field *f, bool sourced)
 {
 	const struct node *n = p->value;
-	bool list = f->form == MANY || f->form == ROWS;
+	bool list = f->form == MANY || f->form == SOME || f->form == ROWS;
 
 	if (!f->fields)
 		check_sourced(c, p, sourced);
-	if (f->form == ONE) {
+	if (f->form == ONE || (f->form == SOME && n->kind != NODE_LIST)) {
 		check_value(c, n, f->type);
 	} else if (f->form == WORDS) {
 		check_words(c, n, f->type);
@@ -232,6 +232,8 @@ check_map(struct checker *c, const struct node *map, const struct fact_field *fi
 			unknown_key(c, p, fields);
 		else if (f->key && (!node_is_null(p->value) || (c->what & CHECK_WHOLE)))
 			check_field(c, p, f, sourced);
+		if (!strcmp(p->key, "requires_source"))
+			check_source(c, p->value);
 	}
 	for (const struct fact_field *f = fields; f->key && (c->what & CHECK_WHOLE); f++) {
 		const struct node *n = node_get(map, f->key);

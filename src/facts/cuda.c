@@ -75,7 +75,6 @@ facts_cuda_impossible(const struct facts *f, const char *version)
 
 /* --- images --- */
 
-/* Returns the piece of the tag that names cuDNN: "cudnn8", or NULL. */
 static const char *
 cudnn_part(const struct facts *f, const char *tag)
 {

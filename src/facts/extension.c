@@ -1,5 +1,6 @@
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/fs.h"
 #include "base/str.h"
@@ -109,6 +110,7 @@ shared_by(const struct facts *f, struct held held)
 		.arch_env_dots = fact_tri(extension_field(h, "arch_env_dots")) == TRI_YES,
 		.requires_python = fact_text(extension_field(h, "requires_python")),
 		.cxx_std = fact_text(extension_field(h, "cxx_std")),
+		.torch_tried = fact_text(extension_field(h, "torch_tried")),
 	};
 }
 
@@ -122,6 +124,7 @@ add_own(struct extension_release *r, const struct facts *f, const char *name, co
 	r->file_version = fact_text_of(own, "says");
 	r->on_pypi = fact_true_of(own, "pypi");
 	r->git_tag = fact_text_of(own, "tag");
+	r->every_commit = fact_true_of(own, "every_commit");
 	r->day = fact_day_of(own, "date");
 	r->more_tags = fact_items(f->a, fact_get(own, "more_tags"));
 	r->source = fact_source(f->a, own);
@@ -256,6 +259,25 @@ extension_release(const struct extension *e, const char *version)
 	}
 	arena_free(scratch);
 	return found;
+}
+
+/* Compares repositories: case and a final ".git" do not count. */
+static bool
+same_repository(const char *x, const char *y)
+{
+	size_t n = strlen(x) - (ends_with(x, ".git") ? 4 : 0);
+
+	return !strncasecmp(x, y, n) && (!y[n] || !strcasecmp(y + n, ".git"));
+}
+
+const struct extension_release *
+extension_commit(const struct extension *e, const char *git)
+{
+	size_t i = !git || (e->git && same_repository(e->git, git)) ? e->nreleases : 0;
+
+	while (i > 0 && !e->releases[i - 1].every_commit)
+		i--;
+	return i ? &e->releases[i - 1] : NULL;
 }
 
 bool

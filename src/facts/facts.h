@@ -15,9 +15,8 @@
 /*
  * The knowledge base: knowledge/ (YAML, one file for each subject, a source for every claim) is
  * compiled into the program; --knowledge DIR overrides and extends it.  This layer answers
- * questions and decides nothing.  An unknown value is NULL, 0 or TRI_UNKNOWN, never a
- * guess.  Every answer carries `source` for diag_source(): the file, the line, and where the
- * claim comes from.
+ * questions and decides nothing.  An unknown value is NULL, 0 or TRI_UNKNOWN, never a guess.  Every
+ * answer carries `source` for diag_source(): the file, the line, and the origin of the claim.
  */
 struct facts;
 struct claim;
@@ -72,7 +71,7 @@ struct torch_release {
 	enum tri numpy2;                           /* works with numpy 2 */
 	const char *cuda_toolkit; /* version that its PyPI wheel pins ("13.0.2"), or NULL */
 	const char *cxx_std;      /* minimum C++ standard of its headers, "c++17", or NULL */
-	long day;                 /* day of its release, in months of 31 days; 0: unknown */
+	long day;                 /* date of its release, as a number; 0: unknown */
 	const char *source;
 };
 
@@ -211,7 +210,7 @@ struct image_name {
 	const char *repository, *tag, *digest; /* as written; tag, digest may be NULL */
 	const char *cuda, *flavour, *os, *python, *torch;
 	bool cudnn;
-	bool moves;              /* the tag will change to another system than `os` some day */
+	bool moves;              /* the publisher will move the tag to another system than `os` */
 	bool own_torch;          /* torch is a vendor's build of a pre-release */
 	const char *constraints; /* constraints file that the image sets for pip; or NULL */
 	const char *numpy;       /* specifier of the numpy for its torch, or NULL */
@@ -240,10 +239,9 @@ struct names facts_python_series(const struct facts *f);
 
 /* The build of one release of an extension package. */
 struct extension_release {
-	const char *name; /* normalised */
-	const char *version;
-	const char *file_version; /* version in its file names, if it differs; or NULL */
-	bool on_pypi;
+	const char *name, *version;  /* name: normalised */
+	const char *file_version;    /* version in its file names, if it differs; or NULL */
+	bool on_pypi, every_commit;  /* its facts hold for each commit that is no release */
 	enum tri sdist_buildable;    /* its sdist on PyPI compiles */
 	const char *sdist_why;       /* why not, or NULL */
 	enum tri isolated;           /* pip can build it without torch */
@@ -260,9 +258,9 @@ struct extension_release {
 	enum tri honours_arch_list; /* TORCH_CUDA_ARCH_LIST */
 	const char *arch_env; /* its own variable, "FLASH_ATTN_CUDA_ARCHS" ("80;90"), or NULL */
 	bool arch_env_dots;   /* its format is "8.0;9.0" */
-	const char *requires_python; /* or NULL */
-	const char *cxx_std;         /* -std= that it passes, or NULL */
-	long day;                    /* day of its release, in months of 31 days; 0: unknown */
+	const char *requires_python, *cxx_std; /* cxx_std: the -std= that it passes; or NULL */
+	const char *torch_tried; /* newest series of torch that it was compiled with, "2.13" */
+	long day;                /* day of its release, in months of 31 days; 0: unknown */
 	const char *source;
 };
 
@@ -298,8 +296,7 @@ struct extension {
 	unsigned nvcc_threads;    /* GPUs for which nvcc compiles in parallel; 0: unknown */
 	const struct extension_release *releases; /* oldest first */
 	size_t nreleases;
-	/* Facts about releases that are not listed; its version is NULL. */
-	struct extension_release any;
+	struct extension_release any; /* facts about releases that are not listed; version: NULL */
 	const char *source;
 };
 
@@ -311,6 +308,9 @@ bool facts_extension_says(const struct facts *f, const char *name, const char *f
 			  const char *value);
 /* Finds a release by version ("1.4.0") or any git tag ("v1.4.0"); NULL: unknown. */
 const struct extension_release *extension_release(const struct extension *e, const char *version);
+/* Finds the release whose facts hold for other commits of its repository; NULL: none, or `git` is
+ * another repository. */
+const struct extension_release *extension_commit(const struct extension *e, const char *git);
 
 /*
  * Returns true if pip can install it as an ordinary package, from a wheel of PyPI or compiled
@@ -378,7 +378,8 @@ struct package_release {
 	struct names wheels;   /* tags for Linux with glibc, "cp311-cp311-manylinux_2_17_x86_64" */
 	struct names requires; /* requirements, with markers and the tracked ones of extras */
 	bool wheels_known, requires_known, sdist; /* was read: wheels, METADATA; has sdist */
-	long day; /* day of its upload, in months of 31 days; 0: unknown */
+	const char *source_name, *source; /* of requires, if not METADATA: from its file's table */
+	long day;                         /* day of its upload, in months of 31 days; 0: unknown */
 	const struct claim *claim;
 };
 /* An ordinary package, or an extension that is also on the index. */
@@ -398,17 +399,17 @@ struct package_span {
 	bool wide; /* more than half a year apart: releases in between may have other requirements */
 };
 struct package_span package_span(const struct python_package *p, const struct version *v);
-/* Returns the source of a release, for diag_source(). */
+/* Return the source of a release, and of its requirements, for diag_source(). */
 const char *package_release_source(const struct facts *f, const struct package_release *r);
+const char *package_requires_source(const struct facts *f, const struct package_release *r);
 /* Returns true if a version was never published: the index has older and newer ones. */
 bool package_lacks(const struct facts *f, const struct python_package *p, const struct version *v);
 
 /* --- compatibility rules: knowledge/rules.yaml, and `rules` in the files of extensions --- */
 
 /*
- * A rule says that some values are incompatible.  Its conditions are over variables of the
- * stack; if all of them hold, the stack is incompatible (error), or the user gets a warning or
- * note.  The head of knowledge/rules.yaml describes the grammar for authors:
+ * If all conditions of a rule hold, the stack is incompatible (error), or the user gets a warning
+ * or note.  The head of knowledge/rules.yaml describes the grammar for authors:
  *
  *     condition  = "present" | "absent" | ["not"] word {" " word} | specifier | quantified
  *     quantified = ("any" | "all") " " specifier         of gpus: compute capabilities
@@ -435,6 +436,7 @@ enum rule_variable {
 	VAR_ENV,     /* "env NAME": a variable of env:, or of the env: of an extension in `when` */
 	VAR_APT,     /* "apt NAME": a package of the system that the recipe installs */
 	VAR_FROM,    /* "from NAME": pypi, wheel, index (an extra one), build */
+	VAR_LIBRARY, /* "library cudnn": the image or a package has that library */
 	VAR_PACKAGE, /* any other name: an extension or an ordinary package */
 };
 
@@ -445,7 +447,7 @@ struct rule_condition {
 	struct names words; /* one of these; no spec and no words: it is present */
 	bool not ;          /* true if none of the words applies */
 	bool absent;        /* the recipe does not name it */
-	bool given;         /* only the recipe decides it: env, apt, from, and absent */
+	bool given;         /* only the recipe decides it: env, apt, from, library, and absent */
 	bool all;           /* for gpus: all of them; otherwise any */
 	/* The variable in the specifier; its name is NULL if there is none. */
 	struct rule_reference {

@@ -244,10 +244,9 @@ list_package(struct show *v, struct table *t)
 	const struct claim *own = fact_get(facts_file(v->f, "packages.yaml"), "packages");
 	struct names names = fact_keys(v->a, own);
 
-	for (size_t i = 0; i < v->f->read->files.n; i++)
-		if (starts_with(v->f->read->files.at[i].packed.name, "releases/"))
-			names_once(v->a, &names,
-				   fs_stem(v->a, v->f->read->files.at[i].packed.name));
+	list_each (x, &v->f->read->files)
+		if (starts_with(x->packed.name, "releases/"))
+			names_once(v->a, &names, fs_stem(v->a, x->packed.name));
 	names_sort(&names);
 	for (size_t i = 0; i < names.n; i++) {
 		const struct python_package *p = facts_package(v->f, names.at[i]);

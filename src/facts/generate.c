@@ -27,10 +27,7 @@ read_knowledge(struct arena *a, struct diags *ds, const char *dir, struct fact_f
 	return ok && facts_check_references(a, ds, files);
 }
 
-/*
- * Writes `n` bytes as string literals, one per line; bytes that are not plain become three octal
- * digits.
- */
+/* Writes string literals, one per line; bytes that are not plain become three octal digits. */
 static void
 put_literal(struct buf *b, const char *s, size_t n)
 {
@@ -105,15 +102,19 @@ put_knowledge(struct arena *a, struct buf *b, const struct fact_files *files)
 	for (size_t i = 0; i < files->n; i++) {
 		struct packed_file p = facts_pack(a, &files->at[i]);
 
-		if (is_compressed(p.name) && !compressed(a, &p))
-			return false;
+		if (is_compressed(p.name)) {
+			facts_squeeze(a, &p);
+			if (!compressed(a, &p))
+				return false;
+		}
 		buf_printf(b, "static const _Alignas(uint32_t) unsigned char file_%zu[] = {", i);
 		put_bytes(b, p.block, p.z ? p.z : p.n);
 		buf_puts(b, "\n};\n\n");
 		buf_printf(&rows,
 			   "\t{ \"%s\",\n\t  { \"%s\",\n\t    \"%s\",\n\t    \"%s\" },\n"
-			   "\t  file_%zu, %u, %u },\n",
-			   p.name, p.index.aliases, p.index.on, p.index.paired, i, p.z, p.n);
+			   "\t  file_%zu, %u, %u, %u },\n",
+			   p.name, p.index.aliases, p.index.on, p.index.paired, i, p.z, p.n,
+			   p.words);
 	}
 	buf_printf(b,
 		   "static const struct packed_file files[] = {\n%s};\n\n"
@@ -213,10 +214,9 @@ int
 main(int argc, char **argv)
 {
 	struct arena *a = arena_new();
-	struct diags ds;
+	struct diags ds = DIAGS(ds, a);
 	int status;
 
-	diags_init(&ds, a);
 	status = run(a, &ds, argc, argv);
 	arena_free(a);
 	return status;

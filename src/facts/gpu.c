@@ -120,7 +120,8 @@ without_variant(const struct facts *f, const char *name, bool memory)
 		word = arena_lower(f->a, arena_copy(f->a, p, n));
 		p += n;
 		if (!among(word,
-			   "pcie nvl hbm2 hbm2e hbm3 hbm3e laptop mobile gpu max q design super") &&
+			   "pcie nvl hbm2 hbm2e hbm3 hbm3e laptop mobile gpu max q design super "
+			   "generation") &&
 		    !str_matches(word, "^sxm[0-9]?$") &&
 		    !(memory && str_matches(word, "^[0-9]+gi?b$")))
 			buf_printf(&b, " %s", word);
@@ -149,12 +150,7 @@ facts_gpu(const struct facts *f, const char *name)
 struct names
 facts_gpu_names(const struct facts *f, struct arena *a)
 {
-	const struct gpus *gpus = all_gpus(f);
-	struct names ids = { 0 };
-
-	for (size_t i = 0; i < gpus->n; i++)
-		list_push(a, &ids, gpus->at[i].id);
-	return ids;
+	return list_names(a, g, all_gpus(f), g->id);
 }
 
 const char *

@@ -3,10 +3,7 @@
 #include "base/str.h"
 #include "internal.h"
 
-/*
- * Splits name [":" tag] ["@" digest] as docker and podman do; a colon before the last slash
- * precedes the registry's port.
- */
+/* name [":" tag] ["@" digest]; a colon before the last slash precedes the registry's port */
 static void
 split_name(struct arena *a, const char *image, struct image_name *n)
 {
@@ -63,9 +60,7 @@ is_os(const char *id, const char *piece)
 	return !*piece;
 }
 
-/*
- * Returns an OS by its id ("ubuntu22.04"), its codename ("jammy"), or its number ("12" of debian).
- */
+/* Finds an OS by id ("ubuntu22.04"), codename ("jammy"), or number ("12" of debian). */
 static const char *
 os_named(const struct facts *f, struct arena *a, const char *repository, const char *piece)
 {
@@ -150,7 +145,7 @@ member(struct image_name *n, const char *name)
 	return NULL;
 }
 
-/* Reads one part with one pattern, "cuda{cuda}"; *by: the text of {by_name}. */
+/* Reads one part with one pattern, "cuda{cuda}"; *by: the text of the first {by_name}. */
 static void
 match(const struct facts *f, struct arena *a, const char *pattern, const char *piece,
       const char *by_name, const char **by, struct image_name *n)
@@ -168,7 +163,7 @@ match(const struct facts *f, struct arena *a, const char *pattern, const char *p
 	if (to)
 		*to = value;
 	n->cudnn |= !strcmp(name, "cudnn");
-	if (by_name && !strcmp(by_name, name))
+	if (by_name && !*by && !strcmp(by_name, name))
 		*by = value;
 }
 

@@ -77,9 +77,8 @@ const struct claim *user_file_of(const struct facts *f, const char *name);
 const char *facts_user_read_all(const struct facts *f);
 
 /*
- * "knowledge/torch.yaml:118 (PyPI: torch 2.2.2 METADATA, read 2026-11-20)": the source of the
- * innermost map that has one. The second function returns every source of the map, not only the
- * first.
+ * Return the source of the innermost map that has one, such as "knowledge/torch.yaml:118 (PyPI:
+ * torch 2.2.2 METADATA, read 2026-11-20)"; fact_sources returns every source of that map.
  */
 const char *fact_source(struct arena *a, const struct claim *map);
 const char *fact_sources(struct arena *a, const struct claim *map);
@@ -97,9 +96,9 @@ text_at(const uint32_t *word)
 size_t fact_count(const struct claim *x);
 /* Returns an item, or the value of a pair. */
 const struct claim *fact_at(const struct claim *x, size_t i);
-/* NULL for a list and past the end. */
+/* Returns the key of a pair; NULL for a list and past the end. */
 const char *fact_key(const struct claim *x, size_t i);
-/* NULL for anything but a text. */
+/* Returns the text of a claim; NULL if it is not a text. */
 const char *fact_text(const struct claim *x);
 const struct claim *fact_find(const struct claim *map, const char *key, uint32_t hash);
 

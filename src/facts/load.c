@@ -51,11 +51,11 @@ static const void *
 uncompressed(struct arena *a, const struct packed_file *file)
 {
 	uLongf n = file->n;
-	void *block = arena_alloc(a, n, _Alignof(uint32_t));
+	void *squeezed = arena_alloc(a, n, 1);
 
-	if (uncompress(block, &n, file->block, file->z) != Z_OK)
-		memset(block, 0, file->n);
-	return block;
+	if (uncompress(squeezed, &n, file->block, file->z) != Z_OK)
+		memset(squeezed, 0, file->n);
+	return facts_expand(a, squeezed, file);
 }
 
 const struct claim *

@@ -123,7 +123,6 @@ put_ranges(struct packer *p, const struct pair *release)
 
 static void put_claim(struct packer *p, const struct node *n, const struct level *up);
 
-/* Returns a text or a list of texts, as one text; NULL: it is neither. */
 static const char *
 value_text(struct arena *a, const struct node *n)
 {
@@ -257,14 +256,14 @@ facts_pack(struct arena *a, const struct fact_file *file)
 	for (size_t i = 0; i < p.out.texts.n; i++)
 		if (p.out.texts.p[i] == BETWEEN)
 			p.out.texts.p[i] = '\0';
-	for (size_t i = 0; i < p.texts.n; i++)
-		p.out.words.at[p.texts.at[i]] +=
-			(uint32_t)((p.out.words.n - p.texts.at[i]) * sizeof(uint32_t));
+	list_each (text, &p.texts)
+		p.out.words.at[*text] += (uint32_t)((p.out.words.n - *text) * sizeof(uint32_t));
 	words = p.out.words.n * sizeof(uint32_t);
 	packed.block = block = arena_alloc(a, words + p.out.texts.n, _Alignof(uint32_t));
 	memcpy(block, p.out.words.at, words);
 	memcpy(block + words, p.out.texts.p, p.out.texts.n);
 	packed.n = (uint32_t)(words + p.out.texts.n);
+	packed.words = (uint32_t)p.out.words.n;
 	put_index(a, file->root, &packed.index);
 	return packed;
 }

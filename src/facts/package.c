@@ -18,8 +18,10 @@ releases_file_of(const struct facts *f, const char *name)
 }
 
 static struct package_release *
-read_releases(const struct facts *f, const struct claim *releases)
+read_releases(const struct facts *f, const struct claim *file)
 {
+	const struct claim *releases = fact_get(file, "releases");
+	const struct claim *sources = fact_get(file, "sources");
 	struct package_release *all =
 		arena_array_of(f->a, struct package_release, fact_count(releases));
 	const struct claim *last = NULL; /* requirements of the previous release */
@@ -39,9 +41,12 @@ read_releases(const struct facts *f, const struct claim *releases)
 			.yanked = fact_text_of(r, "yanked"),
 			.requires = fact_items(f->a, requires),
 			.requires_known = requires != NULL,
+			.source_name = fact_text_of(r, "requires_source"),
 			.day = fact_day_of(r, "date"),
 			.claim = r,
 		};
+		if (all[i].source_name)
+			all[i].source = fact_text_of(sources, all[i].source_name);
 		last = wheels;
 	}
 	return all;
@@ -78,7 +83,7 @@ facts_package(const struct facts *f, const char *name)
 	p = arena_new_of(f->a, struct python_package);
 	*p = (struct python_package){
 		.name = key,
-		.releases = read_releases(f, fact_get(x, "releases")),
+		.releases = read_releases(f, x),
 		.n = fact_count(fact_get(x, "releases")),
 		.source = fact_source(f->a, x),
 	};
@@ -134,15 +139,26 @@ package_release_source(const struct facts *f, const struct package_release *r)
 	return fact_source(f->a, r->claim);
 }
 
+const char *
+package_requires_source(const struct facts *f, const struct package_release *r)
+{
+	const char *place = fact_source(f->a, r->claim);
+
+	return r->source ?
+		       arena_printf(f->a, "%.*s(%s)", (int)strcspn(place, "("), place, r->source) :
+		       place;
+}
+
 bool
 package_lacks(const struct facts *f, const struct python_package *p, const struct version *v)
 {
+	const struct claim *file = releases_file_of(f, p->name);
 	struct names others = { 0 }; /* other releases of the index between them */
 
 	if (!p->n || version_cmp(v, p->releases[0].v) < 0 ||
-	    version_cmp(v, p->releases[p->n - 1].v) > 0)
+	    version_cmp(v, p->releases[p->n - 1].v) > 0 || fact_true_of(file, "partial"))
 		return false;
-	others = fact_words(f, fact_get(releases_file_of(f, p->name), "others"));
+	others = fact_words(f, fact_get(file, "others"));
 	for (size_t i = 0; i < others.n; i++)
 		if (!version_cmp(facts_version(f, others.at[i]), v))
 			return false;

@@ -23,10 +23,11 @@ variable_of(const char *name)
 	for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
 		if (*variables[i].name == *name && !strcmp(variables[i].name, name))
 			return variables[i].variable;
-	return starts_with(name, "env ")  ? VAR_ENV :
-	       starts_with(name, "apt ")  ? VAR_APT :
-	       starts_with(name, "from ") ? VAR_FROM :
-					    VAR_PACKAGE;
+	return starts_with(name, "env ")      ? VAR_ENV :
+	       starts_with(name, "apt ")      ? VAR_APT :
+	       starts_with(name, "from ")     ? VAR_FROM :
+	       !strcmp(name, "library cudnn") ? VAR_LIBRARY :
+						VAR_PACKAGE;
 }
 
 const char *
@@ -72,6 +73,7 @@ read_specifier(struct arena *a, const char *text, struct rule_condition *out)
 	case VAR_ENV:
 	case VAR_APT:
 	case VAR_FROM:
+	case VAR_LIBRARY:
 	case VAR_GPUS:
 	case VAR_SOURCE:
 	case VAR_EXTENSION: return "this variable has no value to compare with";
@@ -95,8 +97,8 @@ rule_condition_parse(struct arena *a, const char *variable, const char *text,
 	bool any = starts_with(text, "any "), all = starts_with(text, "all ");
 
 	*out = (struct rule_condition){ .variable = variable_of(variable), .name = variable };
-	out->given =
-		out->variable == VAR_ENV || out->variable == VAR_APT || out->variable == VAR_FROM;
+	out->given = out->variable == VAR_ENV || out->variable == VAR_APT ||
+		     out->variable == VAR_FROM || out->variable == VAR_LIBRARY;
 	if (out->given)
 		out->name = strchr(variable, ' ') + 1;
 	else if (out->variable == VAR_PACKAGE && !name_valid(variable))
@@ -113,8 +115,8 @@ rule_condition_parse(struct arena *a, const char *variable, const char *text,
 	}
 	out->absent = !strcmp(text, "absent");
 	if (out->absent && out->variable != VAR_PACKAGE && out->variable != VAR_ENV &&
-	    out->variable != VAR_APT)
-		return "only a package, env and apt can be absent";
+	    out->variable != VAR_APT && out->variable != VAR_LIBRARY)
+		return "only a package, env, apt and a library can be absent";
 	out->given |= out->absent;
 	if (out->absent || !strcmp(text, "present"))
 		return NULL;
@@ -214,9 +216,9 @@ wrong_together(const struct rule_conditions *all, enum severity severity)
 			else if (all->at[k].variable == VAR_EXTENSION)
 				break;
 	}
-	return anchored || severity != SEV_ERROR ?
-		       NULL :
-		       "an error needs a condition on something other than env, apt and from";
+	return anchored || severity != SEV_ERROR ? NULL :
+						   "an error needs a condition on something other "
+						   "than env, apt, from and library";
 }
 
 bool

@@ -12,6 +12,8 @@
 #define WORDS_(key, type)              { key, WORDS, type, F_TEXT, NULL, false }
 #define NEED_WORDS(key, type)          { key, WORDS, type, F_TEXT, NULL, true }
 #define MANY_(key, type)               { key, MANY, type, F_TEXT, NULL, false }
+#define SOME_(key, type)               { key, SOME, type, F_TEXT, NULL, false }
+#define NEED_SOME(key, type)           { key, SOME, type, F_TEXT, NULL, true }
 #define TABLE_(key, keys, type)        { key, TABLE, type, keys, NULL, false }
 #define NEED_TABLE(key, keys, type)    { key, TABLE, type, keys, NULL, true }
 #define FIELDS(...)                    (const struct fact_field[]){ __VA_ARGS__, END }
@@ -65,7 +67,7 @@
 
 #define SIGN_FIELDS \
 	MANY_("literal", F_LITERAL), \
-	ONE_("pattern", F_PATTERN), \
+	SOME_("pattern", F_PATTERN), \
 	ONE_("lines", F_UINT)
 
 #define RELEASE_FIELDS \
@@ -79,6 +81,7 @@
 	ONE_("isolated", F_BOOL), \
 	TABLE_("extras", F_NAME, F_TEXT), \
 	ONE_("cxx_std", F_STD), \
+	ONE_("torch_tried", F_SERIES), \
 	ONE_("arch_env", F_ENV), \
 	ONE_("arch_env_dots", F_BOOL), \
 	ONE_("honours_arch_list", F_BOOL), \
@@ -193,7 +196,7 @@ static const struct fact_field files[] = {
 		GROUPS_("categories", F_TAG, NEED("what", F_TEXT)),
 		GROUPS_("marks", F_TAG, SIGN_FIELDS),
 		GROUPS_("families", F_CATEGORY,
-			NEED("pattern", F_PATTERN),
+			NEED_SOME("pattern", F_PATTERN),
 			NEED("fix", F_TEXT)),
 		GROUPS_("signatures", F_TAG,
 			SIGN_FIELDS,
@@ -293,6 +296,7 @@ static const struct fact_field extension_file[] = {
 		ONE_("date", F_DATE),
 		ONE_("pypi", F_BOOL),
 		MANY_("more_tags", F_TAG),
+		ONE_("every_commit", F_BOOL),
 		RELEASE_FIELDS),
 	ROWS_("ranges", NEED("versions", F_SPEC), RELEASE_FIELDS),
 	ROWS_("wheels",
@@ -313,6 +317,7 @@ static const struct fact_field releases_file[] = {
 	NEED("package", F_NAME),
 	NEED("read", F_DATE),
 	WORDS_("others", F_VERSION),
+	ONE_("partial", F_BOOL),
 	NEED_GROUPS("releases", F_VERSION,
 		ONE_("date", F_DATE),
 		ONE_("requires_python", F_SPEC),
@@ -320,6 +325,7 @@ static const struct fact_field releases_file[] = {
 		ONE_("sdist", F_BOOL),
 		ONE_("yanked", F_TEXT),
 		MANY_("requires", F_REQUIREMENT),
+		ONE_("requires_source", F_TAG),
 		MANY_("extras", F_NAME),
 		GROUP_("deep",
 			NEED("file", F_TEXT),

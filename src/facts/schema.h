@@ -21,7 +21,7 @@ struct fact_files LIST(struct fact_file);
 /*
  * A file of knowledge in memory: one block without pointers, whose first word is the head of its
  * root. The files that are compiled into the program cost nothing until they are read; the files
- * that few recipes need are compressed, each on its own.
+ * that few recipes need are squeezed (squeeze.c) and compressed, each on its own.
  *
  *     claim = kind (2 bits) and line (30 bits), then
  *             text | count, source, marks, (hash of the key, key, value)* | count, value*
@@ -68,8 +68,9 @@ struct fact_index {
 struct packed_file {
 	const char *name;
 	struct fact_index index;
-	const void *block; /* compressed with zlib if z is not 0 */
+	const void *block; /* squeezed, then compressed with zlib, if z is not 0 */
 	uint32_t z, n;     /* bytes, compressed and not */
+	uint32_t words;    /* of the block, before its texts */
 };
 
 struct packed_facts {
@@ -80,6 +81,12 @@ struct packed_facts {
 extern const struct packed_facts packed_facts;
 
 struct packed_file facts_pack(struct arena *a, const struct fact_file *file);
+
+/* Replaces the block of a file by its squeezed form. */
+void facts_squeeze(struct arena *a, struct packed_file *file);
+
+/* Returns the block of a file from its squeezed form of file->n bytes. */
+const void *facts_expand(struct arena *a, const void *squeezed, const struct packed_file *file);
 
 enum { FACT_RANGES_MAX = 63 }; /* entries of `ranges` and `wheels` of an extension */
 
@@ -100,6 +107,7 @@ enum fact_form {
 	ONE,    /* key: value */
 	WORDS,  /* key: value value value, or a list of them */
 	MANY,   /* key: [value, value] */
+	SOME,   /* key: value, or key: [value, value] */
 	TABLE,  /* key: {KEY: value}, KEY of type `keys` */
 	GROUP,  /* key: {fields} */
 	GROUPS, /* key: {KEY: {fields}}, KEY of type `keys` */

@@ -13,6 +13,16 @@ confidence_of(const char *word)
 					 CONFIDENCE_POSSIBLE;
 }
 
+/* Joins the alternatives of a pattern; the groups of each one begin with the same number. */
+static const char *
+pattern_of(struct arena *a, const struct claim *x)
+{
+	const struct claim *pattern = fact_get(x, "pattern");
+	const struct names all = fact_items(a, pattern);
+
+	return all.n < 2 ? fact_text(pattern) : arena_printf(a, "(?|%s)", names_join(a, &all, "|"));
+}
+
 static struct signature
 signature_of(const struct facts *f, struct arena *a, const char *name, const struct claim *x)
 {
@@ -21,7 +31,7 @@ signature_of(const struct facts *f, struct arena *a, const char *name, const str
 	return (struct signature){
 		.name = name,
 		.literals = fact_items(a, fact_get(x, "literal")),
-		.pattern = fact_text_of(x, "pattern"),
+		.pattern = pattern_of(a, x),
 		.lines = fact_uint_of(x, "lines"),
 		.category = fact_text_of(x, "category"),
 		.title = fact_text_of(x, "title"),
@@ -45,7 +55,7 @@ family_of(const struct claim *file, struct arena *a, const char *name, const str
 {
 	return (struct signature){
 		.name = name,
-		.pattern = fact_text_of(x, "pattern"),
+		.pattern = pattern_of(a, x),
 		.category = name,
 		.title = fact_text_of(fact_get(fact_get(file, "categories"), name), "what"),
 		.why = "No message that is known by its text was found, but this line has words of "

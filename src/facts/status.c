@@ -65,10 +65,9 @@ facts_status(const struct facts *f, struct arena *a, bool as_json, struct buf *o
 	if (as_json) {
 		json_put(&j, "{'built_in': %s, 'knowledge': %s, 'user': %s, 'packages': [",
 			 packed_facts.date, facts_date(f), f->read->user);
-		for (size_t i = 0; i < rows.n; i++)
+		list_each (x, &rows)
 			json_put(&j, "('package': %s, 'read': %s, 'newest': %s, 'from': %s)",
-				 rows.at[i].package, rows.at[i].read, rows.at[i].newest,
-				 rows.at[i].from);
+				 x->package, x->read, x->newest, x->from);
 		json_put(&j, "]}");
 		return;
 	}
@@ -76,8 +75,7 @@ facts_status(const struct facts *f, struct arena *a, bool as_json, struct buf *o
 	if (strcmp(facts_date(f), packed_facts.date) != 0)
 		buf_printf(out, "with --knowledge: %s\n", facts_date(f));
 	buf_printf(out, "user's knowledge: %s\n\n", f->read->user ? f->read->user : "none");
-	for (size_t i = 0; i < rows.n; i++)
-		table_add(&v, &table, rows.at[i].package, rows.at[i].read, rows.at[i].newest,
-			  rows.at[i].from);
+	list_each (one, &rows)
+		table_add(&v, &table, one->package, one->read, one->newest, one->from);
 	table_print(&v, &table, 0);
 }

@@ -89,7 +89,6 @@ marked(struct arena *a, const char *text, const char *mark)
 	return text && *text ? arena_printf(a, "%s %s", text, mark) : mark;
 }
 
-/* Ends a line, without blanks at its end. */
 static void
 end_line(struct buf *out, size_t start)
 {

@@ -31,7 +31,7 @@ without_marker(const struct facts *f, const char *requirement, const char **mark
 	return arena_copy(f->a, requirement, n);
 }
 
-/* The release's own field is about the wheel on PyPI. */
+/* Returns `cuda_bindings` of a build. That of the release is about the wheel on PyPI. */
 static const char *
 bindings_of(const struct facts *f, const struct claim *build, const struct claim *release)
 {

@@ -134,11 +134,11 @@ long
 fact_day_of(const struct claim *map, const char *key)
 {
 	const char *date = fact_text_of(map, key);
-	int year, month, day;
 
-	if (!date || sscanf(date, "%d-%d-%d", &year, &month, &day) != 3)
-		return 0;
-	return (year * 12L + month) * 31 + day;
+	/* The schema allows only YYYY-MM-DD. */
+	return date ? (strtol(date, NULL, 10) * 12 + strtol(date + 5, NULL, 10)) * 31 +
+			       strtol(date + 8, NULL, 10) :
+		      0;
 }
 
 enum tri

@@ -78,11 +78,10 @@ read_user_file(const struct facts *f, struct user_slot *slot)
 	const struct source *src = fs_read_quiet(f->a, slot->file.path, FS_READ_MAX);
 	const char *name = arena_printf(f->a, "releases/%s.yaml", slot->file.package);
 	const struct node *root;
-	struct diags ds;
+	struct diags ds = DIAGS(ds, f->a);
 
 	if (!src)
 		return;
-	diags_init(&ds, f->a);
 	root = read_text(f->a, &ds, src);
 	slot->file.read = root ? node_text(node_get(root, "read")).s : NULL;
 	slot->file.ignored =
@@ -135,11 +134,10 @@ const char *
 facts_user_read_all(const struct facts *f)
 {
 	struct names names = { 0 };
-	struct diags unused;
+	struct diags unused = DIAGS(unused, f->a);
 
 	if (!f->read->user)
 		return NULL;
-	diags_init(&unused, f->a);
 	fs_list(f->a, &unused, fs_join(f->a, f->read->user, "releases"), ".yaml", &names);
 	for (size_t i = 0; i < names.n; i++)
 		user_file_of(f, fs_stem(f->a, names.at[i]));

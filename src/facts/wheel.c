@@ -71,10 +71,7 @@ facts_extension_wheels(const struct facts *f, struct arena *a, const struct exte
 	return list;
 }
 
-/*
- * Returns the row's tag for that CUDA: projects build one wheel for a major version, so "cu122" or
- * "cu12" is for 12.1, too.
- */
+/* Projects build one wheel for a major version, so "cu122" or "cu12" is for 12.1, too. */
 static const char *
 tag_for(const struct wheel_row *row, const char *cuda)
 {

@@ -39,7 +39,7 @@ absolute(struct arena *a, const char *path)
 static struct git_at *
 refuse(struct diags *ds, struct git_at *g, const char *what, const char *why)
 {
-	diag_help(diag_at(ds, E_REVISION, (struct span){ 0 }, "%s: %s", what, why),
+	diag_help(diag_at(ds, E_REVISION, NOWHERE, "%s: %s", what, why),
 		  "pass a recipe file to --diff, or a revision that git rev-parse accepts");
 	git_at_close(g);
 	return NULL;

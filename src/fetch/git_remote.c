@@ -199,7 +199,7 @@ fetch_commit(struct remote *r, git_repository *repository)
 	git_oid_fromstr(&id, r->commit);
 	if (git_remote_create_anonymous(&remote, repository, r->url) < 0)
 		return failed(r, last_error());
-	for (size_t i = 0; i < sizeof(specs) / sizeof(*specs) && !found; i++)
+	for (size_t i = 0; i < COUNT(specs) && !found; i++)
 		if (specs[i]) {
 			why = fetch_one(remote, specs[i]) ? NULL : arena_strdup(r->a, last_error());
 			git_commit_lookup(&found, repository, &id);

@@ -157,8 +157,7 @@ on_header(char *line, size_t size, size_t n, void *ctx)
 	for (char *p = text; p < colon; p++)
 		*p = to_lower(*p);
 	*colon++ = '\0';
-	list_push(t->a, &t->answer->headers,
-		  arena_printf(t->a, "%s: %s", text, colon + strspn(colon, " \t")));
+	list_printf(t->a, &t->answer->headers, "%s: %s", text, colon + strspn(colon, " \t"));
 	return size * n;
 }
 
@@ -209,13 +208,7 @@ handle(void)
 static bool
 is_harmless(const char *header)
 {
-	static const char *const names[] = { "accept:", "content-type:", "if-none-match:",
-					     "range:" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (!strncasecmp(header, names[i], strlen(names[i])))
-			return true;
-	return false;
+	return str_matches(header, "(?i)^(accept|content-type|if-none-match|range):");
 }
 
 static struct curl_slist *

@@ -133,12 +133,12 @@ http_ca_file(void)
 	const curl_version_info_data *v = curl_version_info(CURLVERSION_NOW);
 	const char *dir = getenv("SSL_CERT_DIR");
 
-	for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
+	for (size_t i = 0; i < COUNT(variables); i++)
 		if (getenv(variables[i]) && *getenv(variables[i]))
 			return getenv(variables[i]);
 	if (dir && *dir)
 		return NULL;
-	for (size_t i = 0; !v->cainfo && !v->capath && i < sizeof(places) / sizeof(*places); i++)
+	for (size_t i = 0; !v->cainfo && !v->capath && i < COUNT(places); i++)
 		if (!access(places[i], R_OK))
 			return places[i];
 	return NULL;

@@ -92,16 +92,13 @@ call(struct oci_registry *r, struct arena *a, const struct http_request *asked,
 static const char *
 error_text(struct arena *a, const struct http_answer *answer)
 {
-	json_t *root = answer->body ? oci_json(answer->body, answer->body_size) : NULL;
+	json_auto_t *root = answer->body ? oci_json(answer->body, answer->body_size) : NULL;
 	json_t *first = json_array_get(json_object_get(root, "errors"), 0);
 	const char *code = json_string_value(json_object_get(first, "code"));
 	const char *message = json_string_value(json_object_get(first, "message"));
 	const char *said = message && *message ? message : code;
 
-	said = said ? arena_printf(a, "HTTP %d, %.200s", answer->status, said) :
-		      arena_printf(a, "HTTP %d", answer->status);
-	json_decref(root);
-	return said;
+	return arena_printf(a, said ? "HTTP %d, %.200s" : "HTTP %d", answer->status, said);
 }
 
 static void
@@ -124,19 +121,18 @@ static void
 refused(struct oci_registry *r, struct diags *ds, const struct http_answer *answer,
 	const char *what)
 {
-	const struct span nowhere = { 0 };
 	const char *host = r->name->registry;
 	struct diag *d;
 
 	if (!answer->status && answer->refused) {
-		d = diag_at(ds, E_CONTENT, nowhere, "%s sent an invalid answer: %s: %s", host, what,
+		d = diag_at(ds, E_CONTENT, NOWHERE, "%s sent an invalid answer: %s: %s", host, what,
 			    answer->why);
 		diag_help(d, "connect without a proxy or mirror, or push the content again");
 	} else if (!answer->status && proc_interrupted()) {
-		diag_at(ds, E_REGISTRY_AWAY, nowhere,
+		diag_at(ds, E_REGISTRY_AWAY, NOWHERE,
 			"interrupted: %s did not answer the request to %s", host, what);
 	} else if (!answer->status) {
-		d = diag_at(ds, E_REGISTRY_AWAY, nowhere, "%s cannot be reached: %s", host,
+		d = diag_at(ds, E_REGISTRY_AWAY, NOWHERE, "%s cannot be reached: %s", host,
 			    answer->why);
 		diag_why(d, "the request was to %s", what);
 		if (http_is_loopback(host))
@@ -145,7 +141,7 @@ refused(struct oci_registry *r, struct diags *ds, const struct http_answer *answ
 		else
 			diag_help(d, "check the host's name, the network and the proxy");
 	} else {
-		d = diag_at(ds, E_REGISTRY, nowhere, "%s denied the request to %s: %s", host, what,
+		d = diag_at(ds, E_REGISTRY, NOWHERE, "%s denied the request to %s: %s", host, what,
 			    error_text(r->a, answer));
 		if (answer->status == 401 || answer->status == 403)
 			explain_login(r, d);
@@ -167,8 +163,7 @@ static bool
 can_check(struct diags *ds, const char *digest)
 {
 	if (!oci_is_digest(digest))
-		diag_at(ds, E_CONTENT, (struct span){ 0 },
-			"only sha256 digests can be checked: `%s`", digest);
+		diag_at(ds, E_CONTENT, NOWHERE, "only sha256 digests can be checked: `%s`", digest);
 	return oci_is_digest(digest);
 }
 
@@ -209,7 +204,7 @@ oci_manifest(struct oci_registry *r, struct arena *a, struct diags *ds, const ch
 				      .text = answer.body,
 				      .size = answer.body_size };
 	if ((said = other_digest(&answer, out->digest))) {
-		diag_at(ds, E_CONTENT, (struct span){ 0 },
+		diag_at(ds, E_CONTENT, NOWHERE,
 			"%s sent an invalid answer: %s: its digest is %s, not %s",
 			r->name->registry, what, out->digest, said);
 		return false;
@@ -231,14 +226,14 @@ oci_push_manifest(struct oci_registry *r, struct arena *a, struct diags *ds, con
 				  .body_size = n };
 	struct http_answer answer;
 
-	list_push(a, &q.headers, arena_printf(a, "Content-Type: %s", media_type));
+	list_printf(a, &q.headers, "Content-Type: %s", media_type);
 	if (!call(r, a, &q, &answer) || answer.status / 100 != 2) {
 		refused(r, ds, &answer,
 			arena_printf(a, "receive the manifest `%s`", tag ? tag : digest));
 		return NULL;
 	}
 	if ((said = other_digest(&answer, digest))) {
-		diag_at(ds, E_CONTENT, (struct span){ 0 },
+		diag_at(ds, E_CONTENT, NOWHERE,
 			"%s stored another manifest than the uploaded one: %s, not %s",
 			r->name->registry, said, digest);
 		return NULL;
@@ -272,7 +267,8 @@ oci_tags(struct oci_registry *r, struct arena *a, struct diags *ds)
 	for (unsigned page = 0; url && page < OCI_PAGES_MAX; page++) {
 		const struct http_request q = { .method = "GET", .url = url };
 		struct http_answer answer;
-		json_t *root, *list;
+		json_auto_t *root = NULL;
+		json_t *list;
 
 		if (!call(r, a, &q, &answer) || answer.status != 200) {
 			/* A registry does not know an empty repository. */
@@ -287,7 +283,6 @@ oci_tags(struct oci_registry *r, struct arena *a, struct diags *ds)
 				list_push(a, &tags,
 					  arena_strdup(a,
 						       json_string_value(json_array_get(list, i))));
-		json_decref(root);
 		url = next_page(r, a, url, &answer);
 	}
 	return tags;
@@ -309,9 +304,8 @@ oci_pull_blob(struct oci_registry *r, struct arena *a, struct diags *ds, struct 
 	if (!can_check(ds, blob->digest))
 		return false;
 	if (blob->size > max) {
-		diag_at(ds, E_CONTENT, (struct span){ 0 },
-			"the blob `%s` has %zu bytes, and the limit is %zu", blob->digest,
-			blob->size, max);
+		diag_at(ds, E_CONTENT, NOWHERE, "the blob `%s` has %zu bytes, and the limit is %zu",
+			blob->digest, blob->size, max);
 		return false;
 	}
 	if (!call(r, a, &q, &answer) || answer.status != 200) {

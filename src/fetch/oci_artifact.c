@@ -4,7 +4,7 @@
 #include "fetch.h"
 #include "oci_internal.h"
 
-/* "key=value" texts as a map; NULL if there are none. */
+/* Returns "key=value" texts as a map; NULL if there are none. */
 static json_t *
 annotations_of(struct arena *a, const struct names *all)
 {
@@ -43,8 +43,8 @@ text_of(struct arena *a, json_t *map, size_t *n)
 static bool
 fail(struct oci_registry *r, struct diags *ds, const char *tag, const char *why)
 {
-	diag_at(ds, E_REGISTRY, (struct span){ 0 }, "the tag `%s` of %s/%s %s", tag,
-		r->name->registry, r->name->repository, why);
+	diag_at(ds, E_REGISTRY, NOWHERE, "the tag `%s` of %s/%s %s", tag, r->name->registry,
+		r->name->repository, why);
 	return false;
 }
 
@@ -147,9 +147,8 @@ subject_of(struct oci_registry *r, struct arena *a, struct diags *ds, const char
 
 	if (!oci_manifest(r, a, ds, digest, &m, &missing)) {
 		if (missing)
-			diag_at(ds, E_REGISTRY, (struct span){ 0 },
-				"%s/%s has no `%s` to attach the file to", r->name->registry,
-				r->name->repository, digest);
+			diag_at(ds, E_REGISTRY, NOWHERE, "%s/%s has no `%s` to attach the file to",
+				r->name->registry, r->name->repository, digest);
 		return false;
 	}
 	*out = (struct oci_blob){ .media_type = m.media_type, .digest = m.digest, .size = m.size };

@@ -20,7 +20,7 @@ key_host(struct arena *a, const char *key)
 	const char *scheme = strstr(key, "://");
 	char *host = arena_strdup(a, scheme ? scheme + 3 : key);
 
-	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+	for (size_t i = 0; i < COUNT(ends); i++)
 		if (ends_with(host, ends[i]))
 			host[strlen(host) - strlen(ends[i])] = '\0';
 	if (!strcmp(host, "index.docker.io") || !strcmp(host, "registry-1.docker.io"))
@@ -84,15 +84,6 @@ from_auths(struct arena *a, const json_t *entry, struct oci_login *l)
 		    fetch_json_text(a, entry, "password"));
 }
 
-static bool
-is_helper_name(const char *s)
-{
-	for (const char *p = s; *p; p++)
-		if (!is_alnum(*p) && !strchr("._-", *p))
-			return false;
-	return *s != '\0';
-}
-
 /* Runs `docker-credential-NAME get`: the server on its input, JSON on its output. */
 static bool
 from_helper(struct arena *a, const char *name, const struct oci_name *n, struct oci_login *l,
@@ -107,15 +98,14 @@ from_helper(struct arena *a, const char *name, const struct oci_name *n, struct 
 					.input_size = strlen(server),
 					.timeout_s = 60,
 					.keep = 64 * 1024 };
-	bool valid = is_helper_name(name), good = false;
+	bool valid = str_matches(name, "^[A-Za-z0-9._-]+$"), good = false;
 	struct proc_result r = { 0 };
-	json_t *answer = NULL;
+	json_auto_t *answer = NULL;
 	const char *out;
 
 	if (valid && proc_run(a, &spec, &r) && (answer = oci_json(buf_text(&r.out), r.out.n)))
 		good = take(l, fetch_json_text(a, answer, "Username"),
 			    fetch_json_text(a, answer, "Secret"));
-	json_decref(answer);
 	out = valid ? buf_text(&r.out) : "";
 	if (!good && !strstr(out, "credentials not found"))
 		list_push(a, troubles,
@@ -134,19 +124,15 @@ static bool
 from_file(struct arena *a, const char *path, const struct oci_name *n, struct oci_login *l,
 	  struct names *troubles)
 {
-	const struct source *src;
+	const struct source *src = fs_read_quiet(a, path, OCI_LOGIN_MAX);
+	json_auto_t *root = src ? oci_json(src->text, src->size) : NULL;
 	const char *helper;
-	struct diags ds;
-	json_t *root;
 	bool found;
 
 	if (!fs_exists(path))
 		return false;
-	diags_init(&ds, a);
-	src = fs_read(a, &ds, path, OCI_LOGIN_MAX, (struct span){ 0 });
-	root = src ? oci_json(src->text, src->size) : NULL;
 	if (!root) {
-		list_push(a, troubles, arena_printf(a, "`%s` is not a valid file of logins", path));
+		list_printf(a, troubles, "`%s` is not a valid file of logins", path);
 		return false;
 	}
 	helper = json_string_value(value_for(a, json_object_get(root, "credHelpers"), n));
@@ -156,7 +142,6 @@ from_file(struct arena *a, const char *path, const struct oci_name *n, struct oc
 		found = helper && *helper && from_helper(a, helper, n, l, troubles);
 	}
 	found = found || from_auths(a, value_for(a, json_object_get(root, "auths"), n), l);
-	json_decref(root);
 	l->where = path;
 	return found;
 }
@@ -185,7 +170,7 @@ oci_login_find(struct arena *a, const struct oci_name *n, struct names *troubles
 	};
 	struct oci_login l = { 0 };
 
-	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+	for (size_t i = 0; i < COUNT(files); i++)
 		if (files[i] && from_file(a, files[i], n, &l, troubles))
 			return l;
 	return (struct oci_login){ 0 };
@@ -282,29 +267,18 @@ basic(struct arena *a, const struct oci_login *l)
 	return arena_printf(a, "Authorization: Basic %s", out);
 }
 
-/* Returns true for a token that a header may contain: RFC 6750's characters. */
-static bool
-is_token(const char *s)
-{
-	size_t n = strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-			     "-._~+/=");
-
-	return n && !s[n];
-}
-
 static const char *
 token_of(struct oci_registry *r, const struct http_answer *answer)
 {
-	json_t *root = oci_json(answer->body, answer->body_size);
+	json_auto_t *root = oci_json(answer->body, answer->body_size);
 	const char *token = json_string_value(json_object_get(root, "token"));
-	const char *header = NULL;
 
 	if (!token)
 		token = json_string_value(json_object_get(root, "access_token"));
-	if (token && is_token(token))
-		header = arena_printf(r->a, "Authorization: Bearer %s", token);
-	json_decref(root);
-	return header;
+	/* RFC 6750's characters, which a header may contain. */
+	return token && str_matches(token, "^[A-Za-z0-9._~+/=-]+$") ?
+		       arena_printf(r->a, "Authorization: Bearer %s", token) :
+		       NULL;
 }
 
 /*
@@ -381,8 +355,7 @@ oci_authorize(struct oci_registry *r, const struct http_answer *answer, bool pus
 					       push ? "pull,push" : "pull");
 		r->authorization = fetch_token(r, &c, scope);
 	} else if (c.bearer && c.realm) {
-		list_push(r->a, &r->troubles,
-			  arena_printf(r->a, "it requires a login without TLS, at %s", c.realm));
+		list_printf(r->a, &r->troubles, "it requires a login without TLS, at %s", c.realm);
 	} else if (c.basic && r->login.user) {
 		r->authorization = basic(r->a, &r->login);
 	}

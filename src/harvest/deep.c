@@ -107,9 +107,8 @@ deep_read(struct work *w, struct found_release *r)
 				  .timeout_s = HTTP_LIMIT_S };
 	struct http_answer answer = { 0 };
 	const struct wheel *wheel = NULL;
-	struct diags ds;
+	struct diags ds = DIAGS(ds, w->a);
 
-	diags_init(&ds, w->a);
 	if (!fs_make_parents(w->a, path))
 		w->why = arena_printf(w->a, "cannot write below `%s`", w->h->how->dir);
 	else if (net_get(w, &q, 0, &answer) && !(wheel = wheel_read(w->a, &ds, path, true)))

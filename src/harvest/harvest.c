@@ -58,7 +58,8 @@ pins_of(struct work *w)
 	return pins;
 }
 
-/* Takes METADATA from the knowledge base if it has it, because a release never changes. */
+/* Takes requirements from the knowledge base, because a release never changes; only those with their own
+ * source if METADATA is read again. */
 static void
 take_known(struct work *w, struct found_releases *all)
 {
@@ -68,9 +69,11 @@ take_known(struct work *w, struct found_releases *all)
 		struct found_release *r = &all->at[i];
 		const struct package_release *known = package_release(p, r->version);
 
-		if (!known || !known->requires_known)
+		if (!known || !known->requires_known || !(w->h->how->known || known->source))
 			continue;
 		r->requires = known->requires;
+		r->own = known->source ? known : NULL;
+		extras_take(w, r);
 		r->has_metadata = r->listed = true;
 		r->read = false;
 	}
@@ -85,13 +88,13 @@ read_some(struct work *w, const struct found_releases *all, unsigned *count)
 
 	for (unsigned n = 0; (how->all || n < how->limit) && (r = releases_next(all, how->all));
 	     n++) {
-		const char *text = net_metadata(w, r->wheel);
+		const char *text = net_metadata(w, r->wheel ? r->wheel : r->source);
 
 		r->read = false;
 		if (!text || !metadata_take(w, text, r))
 			return false;
 		*count += r->has_metadata;
-		if (how->deep && !deep_read(w, r))
+		if (how->deep && r->wheel && !deep_read(w, r))
 			return false;
 	}
 	return true;
@@ -133,8 +136,7 @@ refresh_one(struct work *w, struct diags *ds)
 	all = releases_of(w->a, page, w->package);
 	pins = pins_of(w);
 	releases_select(w->a, &all, &pins, w->h->how);
-	if (w->h->how->known)
-		take_known(w, &all);
+	take_known(w, &all);
 	for (size_t i = 0; i < all.n; i++)
 		newest = all.at[i].listed ? all.at[i].text : newest;
 	if (!newest) {
@@ -158,7 +160,7 @@ harvester_index(struct arena *a, struct diags *ds, struct harvester *h)
 	size_t n;
 
 	if (!given) {
-		diag_help(diag_at(ds, E_HARVEST, (struct span){ 0 },
+		diag_help(diag_at(ds, E_HARVEST, NOWHERE,
 				  "neither --index nor pip's configuration names a package index"),
 			  "pass --index URL, or set PIP_INDEX_URL or `index-url` in pip.conf");
 		return false;
@@ -167,7 +169,7 @@ harvester_index(struct arena *a, struct diags *ds, struct harvester *h)
 	url = http_split(a, given, &user);
 	h->user = "";
 	if (!url) {
-		diag_help(diag_at(ds, E_HARVEST, (struct span){ 0 },
+		diag_help(diag_at(ds, E_HARVEST, NOWHERE,
 				  "the index `%s` is not an http or https URL", shown),
 			  "name the URL of a simple index, such as https://example.org/simple");
 		return false;
@@ -192,9 +194,8 @@ harvest_files(struct arena *a, const char *index, const char *package, const cha
 	struct harvester h = { .how = &how };
 	struct work w = { .h = &h, .a = a, .package = package };
 	const struct index_page *page;
-	struct diags own;
+	struct diags own = DIAGS(own, a);
 
-	diags_init(&own, a);
 	if (!harvester_index(a, &own, &h)) {
 		*why = own.head->text;
 		return HARVEST_FAILED;
@@ -204,6 +205,43 @@ harvest_files(struct arena *a, const char *index, const char *package, const cha
 	if (page)
 		*files = page->files;
 	return page ? HARVEST_FOUND : w.missing ? HARVEST_MISSING : HARVEST_FAILED;
+}
+
+const char *
+harvest_sdist(struct arena *a, const char *index, const char *package,
+	      const struct specifiers *spec, struct names *requires_dist)
+{
+	const struct harvest_how how = { .index = index,
+					 .timeout_s = HARVEST_TIMEOUT_S,
+					 .requests_max = 2 };
+	struct harvester h = { .how = &how };
+	struct work w = { .h = &h, .a = a, .package = package };
+	const struct index_page *page;
+	struct found_releases all = { 0 };
+	const struct found_release *r = NULL;
+	struct names lines = { 0 };
+	const char *text;
+	struct diags own = DIAGS(own, a);
+
+	page = harvester_index(a, &own, &h) ? net_page(&w) : NULL;
+	if (page)
+		all = releases_of(a, page, package);
+	for (size_t i = all.n; i-- && !r;) {
+		const struct found_release *at = &all.at[i];
+
+		if (at->source && (!spec || specifiers_match(spec, at->version)) &&
+		    ((spec && specifiers_pin(spec)) ||
+		     (!at->yanked && !version_is_prerelease(at->version))))
+			r = at;
+	}
+	text = r ? sdist_metadata(&w, r->source) : NULL;
+	if (!text || !*text)
+		return NULL;
+	lines = metadata_values(a, text, "Requires-Dist");
+	for (size_t i = 0; i < lines.n; i++)
+		if (!strstr(lines.at[i], "extra =="))
+			list_push(a, requires_dist, lines.at[i]);
+	return r->text;
 }
 
 bool
@@ -219,12 +257,11 @@ harvest(struct arena *a, struct diags *ds, const struct facts *f, const struct n
 	for (; done < packages->n && !proc_interrupted(); done++) {
 		/* Each package has its own arena. */
 		struct work w = { .h = &h, .a = arena_new(), .package = packages->at[done] };
-		struct diags own;
+		struct diags own = DIAGS(own, w.a);
 
-		diags_init(&own, w.a);
 		if (!refresh_one(&w, &own)) {
-			struct diag *d = diag_at(ds, E_HARVEST, (struct span){ 0 },
-						 "cannot refresh `%s`: %s", w.package, w.why);
+			struct diag *d = diag_at(ds, E_HARVEST, NOWHERE, "cannot refresh `%s`: %s",
+						 w.package, w.why);
 
 			if (own.head)
 				diag_why(d, "%s", own.head->text);

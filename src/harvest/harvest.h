@@ -82,6 +82,18 @@ enum harvest_answer harvest_files(struct arena *a, const char *index, const char
 				  const char *netrc, double timeout_s, struct index_files *files,
 				  const char **why);
 
+/*
+ * harvest_sdist -- reads the requirements of a source distribution, without those of extras.
+ *
+ *   in      index: as in struct harvest_how; package: normalised; spec: of its newest allowed release;
+ *           NULL: any; a pre-release must be pinned
+ *   out     its version
+ *   errors  NULL: it cannot be read, or only its setup.py knows them
+ *   memory  lives in a
+ */
+const char *harvest_sdist(struct arena *a, const char *index, const char *package,
+			  const struct specifiers *spec, struct names *requires_dist);
+
 /* A wheel on a server. */
 struct remote_seen {
 	const char *url;         /* without user and password */

@@ -41,13 +41,16 @@ struct found_release {
 	const char *date, *requires_python, *yanked;
 	struct names wheels; /* tags, in the form of the file */
 	bool any_wheel, sdist;
-	bool listed;                    /* the file contains it */
-	bool pinned;                    /* another package pins it */
-	bool read;                      /* its METADATA can be read, but has not been read */
-	bool kept_a_file;               /* at least one file is not yanked */
-	const struct index_file *wheel; /* the wheel to read; NULL: the release has none */
+	bool listed;                     /* the file contains it */
+	bool pinned;                     /* another package pins it */
+	bool read;                       /* its METADATA can be read, but has not been read */
+	bool kept_a_file;                /* at least one file is not yanked */
+	const struct index_file *wheel;  /* the wheel to read; NULL: the release has none */
+	const struct index_file *source; /* its source distribution, or NULL */
 	int rank;
-	bool has_metadata; /* requires and extras come from METADATA */
+	bool has_metadata; /* requires and extras are known */
+	/* The known release from whose own source they come; NULL: from METADATA. */
+	const struct package_release *own;
 	struct names requires, extras;
 	const char *deep; /* YAML of the `deep` section, or NULL if the wheel was not inspected */
 };
@@ -131,11 +134,18 @@ bool harvester_index(struct arena *a, struct diags *ds, struct harvester *h);
 
 /* Returns the page of the package; NULL: w->why. */
 const struct index_page *net_page(struct work *w);
-/* Returns METADATA of a wheel; NULL: w->why. */
+/* Returns METADATA of a wheel or a source distribution; NULL: w->why. */
 const char *net_metadata(struct work *w, const struct index_file *file);
+
+/* Returns METADATA of a source distribution; "": only its setup.py knows it, or it is broken. */
+const char *sdist_text(struct work *w, const void *bytes, size_t n);
+/* Downloads a source distribution of the index, and returns its METADATA; NULL: w->why. */
+const char *sdist_metadata(struct work *w, const struct index_file *file);
 
 /* Fills requires and extras of a release from METADATA; false: w->why. */
 bool metadata_take(struct work *w, const char *text, struct found_release *r);
+/* Fills the extras that the requirements of a release name. */
+void extras_take(struct work *w, struct found_release *r);
 
 /* Downloads the wheel of a release and fills `deep`; false: w->why. */
 bool deep_read(struct work *w, struct found_release *r);

@@ -34,6 +34,12 @@ is_plain(const char *text)
 	return strlen(text) <= REQUIREMENT_MAX;
 }
 
+static const struct index_file *
+file_of(const struct found_release *r)
+{
+	return r->wheel ? r->wheel : r->source;
+}
+
 /* Rejects METADATA of another package. */
 static bool
 is_of(struct work *w, const char *text, const struct found_release *r)
@@ -46,21 +52,42 @@ is_of(struct work *w, const char *text, const struct found_release *r)
 	    !strcmp(name_normalize(w->a, name.at[0]), w->package) && v &&
 	    !version_cmp(v, r->version))
 		return true;
-	w->why = arena_printf(w->a, "METADATA of %s does not belong to %s %s", r->wheel->name,
+	w->why = arena_printf(w->a, "METADATA of %s does not belong to %s %s", file_of(r)->name,
 			      w->package, r->text);
 	return false;
+}
+
+void
+extras_take(struct work *w, struct found_release *r)
+{
+	static const char extra[] = "extra == \"";
+
+	r->extras = (struct names){ 0 };
+	for (size_t i = 0; i < r->requires.n; i++) {
+		const char *p = r->requires.at[i], *name;
+
+		while ((p = strstr(p, extra))) {
+			p += strlen(extra);
+			name = arena_copy(w->a, p, strcspn(p, "\""));
+			if (name_valid(name))
+				names_once(w->a, &r->extras, name);
+		}
+	}
+	names_sort(&r->extras);
 }
 
 bool
 metadata_take(struct work *w, const char *text, struct found_release *r)
 {
 	struct names lines = metadata_values(w->a, text, "Requires-Dist");
-	struct names extras = metadata_values(w->a, text, "Provides-Extra");
 
+	/* The requirements of a source distribution may be unknown. */
+	if (!r->wheel && !*text)
+		return true;
 	if (!is_of(w, text, r))
 		return false;
 	if (lines.n > REQUIREMENTS_MAX) {
-		w->why = arena_printf(w->a, "METADATA of %s has %zu requirements", r->wheel->name,
+		w->why = arena_printf(w->a, "METADATA of %s has %zu requirements", file_of(r)->name,
 				      lines.n);
 		return false;
 	}
@@ -80,16 +107,6 @@ metadata_take(struct work *w, const char *text, struct found_release *r)
 		names_once(w->a, &r->requires, shown);
 	}
 	r->has_metadata = true;
-	/* Keeps only extras that require one of these packages. */
-	for (size_t i = 0; i < extras.n; i++) {
-		const char *name =
-			name_valid(extras.at[i]) ? name_normalize(w->a, extras.at[i]) : NULL;
-		const char *wanted = arena_printf(w->a, "extra == \"%s\"", name ? name : "");
-
-		for (size_t k = 0; name && k < r->requires.n; k++)
-			if (strstr(r->requires.at[k], wanted))
-				names_once(w->a, &r->extras, name);
-	}
-	names_sort(&r->extras);
+	extras_take(w, r);
 	return true;
 }

@@ -86,11 +86,10 @@ cache_get(struct work *w, const char *kind, const char *key, size_t *n)
 static void
 cache_put(struct work *w, const char *kind, const char *key, const char *text, size_t n)
 {
-	struct diags unused;
+	struct diags unused = DIAGS(unused, w->a);
 
 	if (!w->h->how->cache || !key)
 		return;
-	diags_init(&unused, w->a);
 	fs_write(&unused, cache_path(w, kind, key), text, n, 0600, false, NULL);
 }
 
@@ -154,7 +153,7 @@ net_page(struct work *w)
 
 	list_push(w->a, &q.headers, accept);
 	if (have)
-		list_push(w->a, &q.headers, arena_printf(w->a, "If-None-Match: %s", kept.etag));
+		list_printf(w->a, &q.headers, "If-None-Match: %s", kept.etag);
 	if (!net_get(w, &q, have ? 304 : 0, &answer)) {
 		w->missing = answer.status == 404 || answer.status == 410;
 		if (w->missing)
@@ -186,9 +185,8 @@ by_ranges(struct work *w, const struct index_file *file)
 {
 	struct ranges r = { .w = w, .file = file };
 	const char *text = NULL;
-	struct diags ds;
+	struct diags ds = DIAGS(ds, w->a);
 
-	diags_init(&ds, w->a);
 	if (ranges_open(&r))
 		text = wheel_metadata_text(
 			w->a, &ds,
@@ -219,7 +217,7 @@ net_metadata(struct work *w, const struct index_file *file)
 	}
 	/* An index may announce a file that it does not have. */
 	if (!text && !w->why)
-		text = by_ranges(w, file);
+		text = ends_with(file->name, ".whl") ? by_ranges(w, file) : sdist_metadata(w, file);
 	if (text)
 		cache_put(w, "metadata", file->sha256, text, strlen(text));
 	return text;

@@ -129,7 +129,7 @@ parse_json(struct arena *a, const char *url, const char *text, size_t n, struct 
 	return true;
 }
 
-/* An ordinary web page also has links. */
+/* Returns true if the page has a distribution. An ordinary web page also has links. */
 static bool
 has_distribution(const struct index_page *page)
 {

@@ -58,7 +58,7 @@ reference(const char *s, unsigned *point)
 	static const char *const names[] = { "amp;", "lt;", "gt;", "quot;", "apos;", "nbsp;" };
 	int n = 0;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+	for (size_t i = 0; i < COUNT(names); i++)
 		if (starts_with(s, names[i])) {
 			*point = (unsigned char)"&<>\"' "[i];
 			return strlen(names[i]);

@@ -39,7 +39,7 @@ sdist_version(struct arena *a, const char *file, const char *package)
 	static const char *const endings[] = { ".tar.gz", ".zip", ".tar.bz2", ".tgz", ".tar.xz" };
 	const char *stem = NULL;
 
-	for (size_t i = 0; i < sizeof(endings) / sizeof(*endings) && !stem; i++)
+	for (size_t i = 0; i < COUNT(endings) && !stem; i++)
 		if (ends_with(file, endings[i]))
 			stem = arena_copy(a, file, strlen(file) - strlen(endings[i]));
 	for (const char *dash = stem; dash && (dash = strchr(dash, '-')); dash++) {
@@ -92,7 +92,7 @@ tag_read(struct arena *a, const char *text, struct tag *t)
 	}
 	if (!strcmp(platform, "any"))
 		return true;
-	for (size_t i = 0; i < sizeof(old) / sizeof(*old); i++)
+	for (size_t i = 0; i < COUNT(old); i++)
 		if (starts_with(platform, old[i].prefix)) {
 			rest = platform + strlen(old[i].prefix);
 			t->glibc = old[i].glibc;
@@ -231,6 +231,8 @@ add_file(struct grouping *g, const struct index_file *f, const char *package)
 	if (!r->requires_python || (is_wheel && !r->any_wheel))
 		r->requires_python = python_text(g->a, f->requires_python, r->requires_python);
 	r->any_wheel |= is_wheel;
+	if (!is_wheel && (!r->source || r->source->yanked))
+		r->source = f;
 	if (!wheel)
 		return;
 	add_tags(g->a, wheel, &r->wheels);
@@ -404,7 +406,7 @@ releases_select(struct arena *a, struct found_releases *all, const struct names 
 	list_yanked(all);
 	for (size_t i = 0; i < all->n; i++) {
 		all->at[i].pinned = turns[i] == PINNED;
-		all->at[i].read = all->at[i].listed && all->at[i].wheel &&
+		all->at[i].read = all->at[i].listed && (all->at[i].wheel || all->at[i].source) &&
 				  (how->all || turns[i] == PINNED || !all->at[i].date ||
 				   strcmp(all->at[i].date, OLDEST_READ) >= 0);
 	}

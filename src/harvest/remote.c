@@ -85,7 +85,7 @@ remote_wheel(struct arena *a, struct diags *ds, const char *what, const char *in
 	     remote_reader *reader, void *ctx)
 {
 	struct remote *m = arena_new_of(a, struct remote);
-	struct diags own;
+	struct diags own = DIAGS(own, a);
 	struct remote_seen seen = { 0 };
 	bool good;
 
@@ -95,7 +95,6 @@ remote_wheel(struct arena *a, struct diags *ds, const char *what, const char *in
 	m->h = (struct harvester){ .how = &m->how };
 	m->w = (struct work){ .h = &m->h, .a = a };
 	m->r = (struct ranges){ .w = &m->w, .file = &m->file };
-	diags_init(&own, a);
 	good = find_file(m, ds, what) && ranges_open(&m->r);
 	if (!good && !m->w.why)
 		return false;
@@ -110,8 +109,8 @@ remote_wheel(struct arena *a, struct diags *ds, const char *what, const char *in
 	ranges_close(&m->r);
 	/* The wheel reader reports missing bytes; this adds the failed request as the reason. */
 	if (!good && m->w.why)
-		diag_at(ds, E_REMOTE, (struct span){ 0 }, "cannot read `%s`: %s",
-			mask_credentials(a, what), m->w.why);
+		diag_at(ds, E_REMOTE, NOWHERE, "cannot read `%s`: %s", mask_credentials(a, what),
+			m->w.why);
 	else
 		diags_append(ds, &own);
 	return good;

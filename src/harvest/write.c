@@ -1,7 +1,7 @@
 /*
  * Writes a harvested file. Equal pages give equal bytes: nothing depends on the order of the page.
  *
- *     # Releases of vllm.  Written by `stackbuild facts refresh vllm`: do not edit it by hand.
+ *     # Releases of vllm.  Written by `stackbuild facts refresh vllm`, which keeps requirements that have a `requires_source`.
  *     package: vllm
  *     read: 2026-11-23
  *     source: "PyPI: index page of vllm, METADATA of its wheels, read 2026-11-23"
@@ -60,10 +60,28 @@ put_release(struct work *w, const struct found_release *r, struct buf *out)
 		json_quote(out, r->requires.at[i]);
 		buf_putc(out, '\n');
 	}
+	if (r->own)
+		buf_printf(out, "    requires_source: %s\n", r->own->source_name);
 	if (r->extras.n)
 		put_list(w->a, out, "extras", &r->extras);
 	if (r->deep)
 		buf_puts(out, r->deep);
+}
+
+/* Writes the table of sources other than the index. */
+static void
+put_sources(struct work *w, const struct found_releases *all, struct buf *out)
+{
+	struct names names = { 0 };
+
+	list_each (r, all) {
+		if (!r->own || names_have(&names, r->own->source_name))
+			continue;
+		buf_printf(out, "%s  %s: ", names.n ? "" : "sources:\n", r->own->source_name);
+		json_quote(out, r->own->source);
+		buf_putc(out, '\n');
+		list_push(w->a, &names, r->own->source_name);
+	}
 }
 
 void
@@ -73,22 +91,25 @@ releases_write(struct work *w, const struct found_releases *all, struct buf *out
 	struct names others = { 0 };
 	struct http_user user;
 	const char *source = how->index ? http_split(w->a, how->index, &user) : "PyPI";
-	bool metadata = false, deep = false;
+	bool wheels = false, sdists = false, deep = false;
 
 	for (size_t i = 0; i < all->n; i++) {
-		metadata |= all->at[i].has_metadata;
+		wheels |= all->at[i].has_metadata && !all->at[i].own && all->at[i].wheel;
+		sdists |= all->at[i].has_metadata && !all->at[i].own && !all->at[i].wheel;
 		deep |= all->at[i].deep != NULL;
 		if (!all->at[i].listed)
 			list_push(w->a, &others, all->at[i].text);
 	}
 	buf_printf(out,
-		   "# Releases of %s.  Written by `stackbuild facts refresh %s`: do not edit it by "
-		   "hand.\npackage: %s\nread: %s\nsource: ",
+		   "# Releases of %s.  Written by `stackbuild facts refresh %s`, which keeps "
+		   "requirements that have a `requires_source`.\npackage: %s\nread: %s\nsource: ",
 		   w->package, w->package, w->package, how->day);
-	json_quote(out, arena_printf(w->a, "%s: index page of %s%s%s, read %s", source, w->package,
-				     metadata ? ", METADATA of its wheels" : "",
+	json_quote(out, arena_printf(w->a, "%s: index page of %s%s%s%s, read %s", source,
+				     w->package, wheels ? ", METADATA of its wheels" : "",
+				     sdists ? ", PKG-INFO of its sdists" : "",
 				     deep ? ", its wheels" : "", how->day));
 	buf_putc(out, '\n');
+	put_sources(w, all, out);
 	if (others.n) {
 		buf_wrap(out, arena_printf(w->a, "others: %s", names_join(w->a, &others, " ")), 2,
 			 WIDTH);

@@ -18,10 +18,9 @@ static const char *
 text_at(struct arena *a, const char *root, const char *path)
 {
 	const struct source *s;
-	struct diags ds;
+	struct diags ds = DIAGS(ds, a);
 
-	diags_init(&ds, a);
-	s = fs_read(a, &ds, arena_printf(a, "%s%s", root, path), FS_READ_MAX, (struct span){ 0 });
+	s = fs_read(a, &ds, arena_printf(a, "%s%s", root, path), FS_READ_MAX, NOWHERE);
 	return s ? s->text : NULL;
 }
 

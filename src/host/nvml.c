@@ -51,7 +51,7 @@ result_words(struct arena *a, const struct nvml *n, int code)
 {
 	const char *text;
 
-	for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++)
+	for (size_t i = 0; i < COUNT(results); i++)
 		if (results[i].code == code)
 			return results[i].words;
 	text = n->error ? n->error(code) : NULL;
@@ -84,7 +84,7 @@ find_functions(void *lib, struct nvml *n)
 		{ "nvmlDeviceGetMemoryInfo", NULL, &n->memory, false },
 	};
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+	for (size_t i = 0; i < COUNT(all); i++) {
 		void *f = dlsym(lib, all[i].name);
 
 		if (!f && all[i].older)
@@ -178,8 +178,7 @@ read_all(struct arena *a, const struct nvml *n, struct host_gpus *out)
 		if (result == NVML_OK)
 			list_push(a, &out->list, g);
 		else
-			list_push(a, &out->lost,
-				  arena_printf(a, "GPU %u: %s", i, result_words(a, n, result)));
+			list_printf(a, &out->lost, "GPU %u: %s", i, result_words(a, n, result));
 	}
 	if (!out->list.n)
 		out->why_none = out->lost.n ? out->lost.at[0] : "the driver finds no GPU";

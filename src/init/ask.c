@@ -22,7 +22,7 @@ preview(const struct init *rd, const char *key)
 	struct diags ds;
 	struct init copy = init_copy(rd, &ds);
 
-	diags_init(&ds, rd->a);
+	ds = DIAGS(ds, rd->a);
 	if (!init_get(rd, "torch.version"))
 		item_set(&copy, "torch", (struct span){ 0 }, "torch.version", "*");
 	return draft_complete(&copy, "preview") ? init_value(&copy, key) : NULL;
@@ -65,12 +65,13 @@ add_gpu(struct init *rd, const char *name, bool add)
 }
 
 /* Reads a list of GPUs. Names may contain blanks ("RTX 4090"), so a list without commas is first
- * tried as a single name. */
+ * tried as a single name, and is one if its first word is no GPU. */
 static const char *
 answer_gpus(struct init *rd, const char *s)
 {
-	const char *p, *part, *why = NULL;
-	bool words = !strchr(s, ',') && !facts_gpu(rd->f, s);
+	const char *p = s, *part, *why = NULL;
+	bool words = !strchr(s, ',') && !facts_gpu(rd->f, s) &&
+		     !add_gpu(rd, next_part(rd->a, &p, true), false);
 
 	for (int add = 0; add < 2; add++)
 		for (p = s; !why && *(part = next_part(rd->a, &p, words));)
@@ -186,7 +187,7 @@ init_answer(struct init *rd, enum init_question q, const char *answer)
 		if (*c < ' ' && *c != '\t')
 			return "a control character";
 	answer += strspn(answer, ", \t");
-	diags_init(&notes, rd->a);
+	notes = DIAGS(notes, rd->a);
 	rd->ds = &notes;
 	if (*answer || q == ASK_TORCH)
 		why = questions[q].answer(rd, answer);

@@ -42,7 +42,7 @@ resolve_text(struct attempt *t)
 
 	*src = (struct source){ t->path, t->text, strlen(t->text) };
 	t->src = src;
-	diags_init(&t->found, a);
+	t->found = DIAGS(t->found, a);
 	rs = recipes_load_from(a, &t->found, t->rd->f, &o, open_text, src);
 	return rs ? resolve(a, &t->found, t->rd->f, rs->at[0], NULL) : NULL;
 }
@@ -173,7 +173,6 @@ report_errors(const struct attempt *t)
 	}
 }
 
-/* Returns true if the range contains a known release. */
 static bool
 names_known_torch(struct init *rd, const struct init_item *range)
 {

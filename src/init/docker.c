@@ -247,10 +247,7 @@ take_copy(struct docker *d, struct init_item *item, const struct command *c)
 	d->rd->app_unsure |= item->fate == INIT_LEFT && item->kind == INIT_COPY;
 }
 
-/*
- * Records an instruction of which only the last one in the last stage has an effect; finish decides
- * it.
- */
+/* Only the last instruction in the last stage has an effect; finish decides it. */
 static void
 take_last(struct docker *d, struct init_item *item, const struct command *c)
 {
@@ -319,15 +316,14 @@ finish(struct docker *d, size_t from)
 				     docker_form(d->entrypoint.in, FORM_SHELL) == FORM_SHELL);
 	if (d->user.in)
 		take_user(d, &d->user);
-	for (size_t i = 0; i < d->clones.n; i++)
-		for (size_t k = 0; k < d->clones.at[i].items.n; k++)
-			if (d->clones.at[i].by && d->clones.at[i].by->fate != INIT_LEFT)
-				item_take(d->rd, d->clones.at[i].items.at[k], "extensions", NULL);
+	list_each (x, &d->clones)
+		for (size_t k = 0; k < x->items.n; k++)
+			if (x->by && x->by->fate != INIT_LEFT)
+				item_take(d->rd, x->items.at[k], "extensions", NULL);
 			else
 				item_leave(
-					d->rd, d->clones.at[i].items.at[k],
-					d->clones.at[i].by ?
-						"the command that installs the clone was omitted" :
+					d->rd, x->items.at[k],
+					x->by ? "the command that installs the clone was omitted" :
 						"init finds no command that installs the clone");
 	for (size_t i = from; i < d->rd->items.n; i++) {
 		struct init_item *item = d->rd->items.at[i];

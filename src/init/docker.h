@@ -48,7 +48,7 @@ struct clone {
 };
 struct clones LIST(struct clone);
 
-/* An instruction of which only the last one counts; in NULL if there is none. */
+/* An instruction of which only the last one counts. `in` is NULL if there is none. */
 struct last {
 	const struct instruction *in;
 	struct init_item *item;

@@ -245,7 +245,6 @@ run_pip(struct docker *d, const struct command *c, size_t from)
 
 /* --- Python --- */
 
-/* Reads a command of pip, uv pip, python -m pip or python setup.py. */
 static void
 run_python(struct docker *d, struct init_item *item, const struct command *c, size_t k)
 {

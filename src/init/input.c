@@ -62,7 +62,7 @@ is_foreign(struct init *rd, const struct source *src, const char *first)
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 		if (str_matches(name, all[i].name) && str_matches(first, all[i].line)) {
 			diag_help(diag_at(rd->ds, E_INIT_INPUT, (struct span){ .src = src },
-					  "this file is %s, which init does not read", all[i].what),
+					  "init does not read %s", all[i].what),
 				  "convert it: %s", all[i].convert);
 			return true;
 		}
@@ -118,7 +118,7 @@ init_text(struct init *rd, const struct source *src)
 		}
 	first = first_line(rd, src, &line);
 	if (!*first)
-		return refuse(rd, src, 0, "the file has only comments");
+		return refuse(rd, src, 0, "the file is empty, or has only comments");
 	if (is_foreign(rd, src, first))
 		return NULL;
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)

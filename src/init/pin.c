@@ -97,8 +97,8 @@ pin_extension(const struct pinning *p, struct init_item *item)
 			differs(p, item->at, item->name, item->spec, spec, NULL);
 		else
 			item_changed(p->rd, item->at,
-				     "`%s%s` became %s, the newest compatible release", item->value,
-				     item->spec, e->version);
+				     "`%s%s` is now pinned to %s, the newest compatible release",
+				     item->value, item->spec, e->version);
 		item->spec = spec;
 		return;
 	}

@@ -173,9 +173,7 @@ add_extension(struct init *rd, struct init_item *item, const struct requirement 
 
 /* --- packages --- */
 
-/*
- * Returns true if pip installs an extension from a wheel of PyPI: the recipe need not compile it.
- */
+/* pip installs it from a wheel of PyPI, so the recipe need not compile it. */
 static bool
 is_package(struct arena *a, const struct extension *e, const struct requirement *r)
 {

@@ -27,10 +27,7 @@ items_in(const struct node *list)
 
 /* --- pyproject.toml --- */
 
-/*
- * Returns the sources of a dependency: [tool.uv.sources] NAME = {...}, or a list of those with
- * markers.
- */
+/* [tool.uv.sources] NAME = {...}, or a list of those with markers */
 static const struct node *
 source_of(struct init *rd, const struct node *uv, const char *key)
 {
@@ -280,7 +277,7 @@ init_project(struct init *rd, const struct source *src)
 		add_locked(rd, node_get(root, "package"));
 	else if (poetry || node_get(root, "metadata"))
 		diag_help(diag_at(rd->ds, E_INIT_INPUT, (struct span){ .src = src },
-				  "this file is Poetry's or PDM's, which init does not read"),
+				  "init does not read files of Poetry or PDM"),
 			  "convert it: `poetry export -f requirements.txt | stackbuild init`, or "
 			  "`pdm export | stackbuild init`");
 	else if (node_get(node_get(root, "project"), "dynamic"))

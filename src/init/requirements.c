@@ -91,7 +91,6 @@ read_lines(struct init *rd, const struct source *src, bool constrains)
 
 /* --- constraints --- */
 
-/* Returns the item that requires a package, or NULL. */
 static struct init_item *
 required(struct init *rd, const char *name)
 {

@@ -116,9 +116,7 @@ put_parent(struct writer *w, const char *key)
 		put(w, "files and directories to copy into the image", "  # copy: [src/]");
 }
 
-/*
- * Returns a scalar, in double quotes if a reader could misread it, such as 3.10 as 3.1.
- */
+/* Quotes a text that a reader could misread, such as 3.10 as 3.1. */
 static const char *
 scalar(struct writer *w, const char *s)
 {

@@ -63,7 +63,7 @@ is_namespace_of_torch(const char *symbol)
 {
 	static const char *const spaces[] = { "2at", "3c10", "5torch", "6caffe2" };
 
-	for (size_t i = 0; i < sizeof(spaces) / sizeof(*spaces); i++)
+	for (size_t i = 0; i < COUNT(spaces); i++)
 		if (starts_with(symbol, spaces[i]))
 			return true;
 	return false;

@@ -1,18 +1,11 @@
 /* Compares two results of `inspect`, as JSON. */
 #include <string.h>
 
+#include "base/str.h"
 #include "fetch/fetch.h"
 #include "inspect/inspect.h"
 
 enum { SHOWN = 20 };
-
-static void
-drop_json(json_t **j)
-{
-	json_decref(*j);
-}
-
-#define CLEANUP_JSON __attribute__((cleanup(drop_json)))
 
 /* Returns a value as one line; a text without its quotes. */
 static const char *
@@ -58,7 +51,7 @@ only_in(struct arena *a, const struct names *x, const struct names *y)
 static const char *
 short_text(struct arena *a, const char *item)
 {
-	CLEANUP_JSON json_t *map = *item == '{' ? json_loads(item, 0, NULL) : NULL;
+	json_auto_t *map = *item == '{' ? json_loads(item, 0, NULL) : NULL;
 	const char *path = fetch_json_text(a, map, "path"), *name = fetch_json_text(a, map, "name");
 	const char *version = fetch_json_text(a, map, "version");
 	const json_t *size = json_object_get(map, "size");
@@ -102,25 +95,14 @@ member(struct arena *a, const char *key, const json_t *x, const json_t *y, struc
 	return true;
 }
 
-/* Returns true for members that follow from others, or that describe only the place. */
-static bool
-is_left_out(const char *key)
-{
-	static const char *const all[] = {
-		"kind", "file", "demangled", "libraries", "undefined_versions", "defined_versions"
-	};
-
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
-		if (!strcmp(key, all[i]))
-			return true;
-	return false;
-}
+/* Members that follow from others, or that describe only the place. */
+static const char left_out[] = "kind file demangled libraries undefined_versions defined_versions";
 
 bool
 difference(struct arena *a, const char *x, const char *y, bool as_json, struct buf *out)
 {
-	CLEANUP_JSON json_t *one = json_loads(x, 0, NULL);
-	CLEANUP_JSON json_t *two = json_loads(y, 0, NULL);
+	json_auto_t *one = json_loads(x, 0, NULL);
+	json_auto_t *two = json_loads(y, 0, NULL);
 	struct json j = json_to(out);
 	const char *first = json_string_value(json_object_get(one, "file"));
 	const char *second = json_string_value(json_object_get(two, "file")), *key;
@@ -134,9 +116,10 @@ difference(struct arena *a, const char *x, const char *y, bool as_json, struct b
 			 second);
 	else
 		buf_printf(out, "- %s\n+ %s\n", first, second);
-	json_object_foreach(one, key, value) if (!is_left_out(key)) differs |=
+	json_object_foreach(one, key, value) if (!among(key, left_out)) differs |=
 		member(a, key, value, json_object_get(two, key), as_json ? &j : NULL, out);
-	json_object_foreach(two, key, value) if (!is_left_out(key) && !json_object_get(one, key))
+	json_object_foreach(two, key,
+			    value) if (!among(key, left_out) && !json_object_get(one, key))
 		differs |= member(a, key, NULL, value, as_json ? &j : NULL, out);
 	if (as_json)
 		json_put(&j, "]}");

@@ -382,7 +382,7 @@ elf_cuda_major(const struct elf *e)
 	unsigned major = 0;
 
 	for (size_t i = 0; i < e->needed.n; i++)
-		for (size_t k = 0; k < sizeof(libraries) / sizeof(*libraries); k++) {
+		for (size_t k = 0; k < COUNT(libraries); k++) {
 			const char *name = e->needed.at[i], *of = libraries[k];
 			unsigned long n =
 				starts_with(name, of) ? strtoul(name + strlen(of), NULL, 10) : 0;

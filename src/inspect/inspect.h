@@ -84,7 +84,7 @@ struct gpu_codes LIST(struct gpu_code);
 bool gpu_codes_read(struct arena *a, struct diags *ds, const char *name, const void *bytes,
 		    size_t n, struct gpu_codes *out);
 
-/* "sm_90a", "compute_90" */
+/* Returns the name of a code: "sm_90a" or "compute_90". */
 const char *gpu_code_name(struct arena *a, const struct gpu_code *c);
 
 /* --- wheels --- */

@@ -15,12 +15,10 @@ static bool
 is_for(const char *path, const char *machine)
 {
 	unsigned char head[20];
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	bool whole = fd >= 0 && read(fd, head, sizeof(head)) == sizeof(head);
+	FS_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
-	if (fd >= 0)
-		close(fd);
-	return whole && !memcmp(head, ELFMAG, SELFMAG) &&
+	return fd >= 0 && read(fd, head, sizeof(head)) == sizeof(head) &&
+	       !memcmp(head, ELFMAG, SELFMAG) &&
 	       le16(head + 18) == (!strcmp(machine, "x86_64") ? EM_X86_64 : EM_AARCH64);
 }
 
@@ -30,7 +28,7 @@ with_origin(struct arena *a, const char *dir, const char *origin)
 {
 	static const char *const forms[] = { "${ORIGIN}", "$ORIGIN" };
 
-	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
+	for (size_t i = 0; i < COUNT(forms); i++) {
 		const char *at = strstr(dir, forms[i]);
 
 		if (at)
@@ -45,10 +43,9 @@ static struct names
 system_dirs(struct arena *a, const char *machine)
 {
 	struct names all = { 0 }, files = { 0 };
-	struct diags unused;
+	struct diags unused = DIAGS(unused, a);
 	const char *conf = "/etc/ld.so.conf.d";
 
-	diags_init(&unused, a);
 	fs_list(a, &unused, conf, ".conf", &files);
 	for (size_t i = 0; i < files.n; i++) {
 		const struct source *s = fs_read_quiet(a, fs_join(a, conf, files.at[i]), 65536);

@@ -98,11 +98,11 @@ floors_text(struct arena *a, const struct elf *e, struct buf *out)
 	struct names floors = { 0 };
 
 	if (e->glibc)
-		list_push(a, &floors, arena_printf(a, "GLIBC_%s", e->glibc));
+		list_printf(a, &floors, "GLIBC_%s", e->glibc);
 	if (e->glibcxx)
-		list_push(a, &floors, arena_printf(a, "GLIBCXX_%s", e->glibcxx));
+		list_printf(a, &floors, "GLIBCXX_%s", e->glibcxx);
 	if (e->cxxabi)
-		list_push(a, &floors, arena_printf(a, "CXXABI_%s", e->cxxabi));
+		list_printf(a, &floors, "CXXABI_%s", e->cxxabi);
 	if (floors.n)
 		line(out, "floors", names_join(a, &floors, ", "));
 	if (e->cxx11_abi || e->old_abi)

@@ -278,7 +278,6 @@ wheel_relabel(struct arena *a, struct diags *ds, const char *path, const struct 
 		else
 			name = NULL;
 	}
-	if (z.fd >= 0)
-		close(z.fd);
+	fs_close(&z.fd);
 	return name;
 }

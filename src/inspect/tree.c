@@ -123,20 +123,12 @@ blob_name(const struct image_at *m, const json_t *of)
 		       NULL;
 }
 
-static void
-drop_json(json_t **j)
-{
-	json_decref(*j);
-}
-
-#define CLEANUP_JSON __attribute__((cleanup(drop_json)))
-
 /* Reads the layers of a manifest, or of the first image of an index. */
 static bool
 oci_layers(struct image_at *m, const char *name, unsigned depth)
 {
 	const char *text = name ? json_file(m, name) : NULL, *blob;
-	CLEANUP_JSON json_t *root = text ? json_loads(text, 0, NULL) : NULL;
+	json_auto_t *root = text ? json_loads(text, 0, NULL) : NULL;
 	const json_t *manifests = json_object_get(root, "manifests");
 	const json_t *layers = json_object_get(root, "layers");
 
@@ -165,7 +157,7 @@ static bool
 docker_layers(struct image_at *m)
 {
 	const char *text = json_file(m, "manifest.json");
-	CLEANUP_JSON json_t *root = text ? json_loads(text, 0, NULL) : NULL;
+	json_auto_t *root = text ? json_loads(text, 0, NULL) : NULL;
 	const json_t *layers = json_object_get(json_array_get(root, 0), "Layers");
 
 	for (size_t i = 0; i < json_array_size(layers) && i < LAYERS_MAX; i++) {

@@ -72,8 +72,8 @@ layers_text(struct arena *a, const struct tree *t, struct buf *out)
 void
 tree_text(struct arena *a, const char *path, const struct tree *t, struct buf *out)
 {
-	buf_printf(out, "%s: %s in %zu files, %zu layer%s\n", path, size_text(a, t->size), t->files,
-		   t->layers.n, t->layers.n == 1 ? "" : "s");
+	buf_printf(out, "%s: %s in %zu file%s, %zu layer%s\n", path, size_text(a, t->size),
+		   t->files, t->files == 1 ? "" : "s", t->layers.n, t->layers.n == 1 ? "" : "s");
 	if (t->system)
 		line(out, "system", t->system);
 	for (size_t i = 0; i < t->pythons.n; i++)

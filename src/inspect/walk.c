@@ -77,11 +77,10 @@ read_object(struct walk *w, struct archive *ar, const char *path, uint64_t size)
 	unsigned char *bytes = entry_bytes(w, scratch, ar, path, size);
 	bool wanted = w->want && w->want->object(w->want->ctx, path);
 	struct wheel_object o = { .path = path, .size = size };
-	struct diags unused;
+	struct diags unused = DIAGS(unused, scratch);
 
 	if (!bytes)
 		return false;
-	diags_init(&unused, scratch);
 	if (size < SELFMAG || memcmp(bytes, ELFMAG, SELFMAG) != 0)
 		return true;
 	/* Keeps only wanted objects, because the symbols of all files would need too much
@@ -216,7 +215,7 @@ static const struct {
 	{ "git repositories", "(^|/)\\.git/" },
 };
 
-enum { CLASSES = sizeof(classes) / sizeof(*classes) };
+enum { CLASSES = COUNT(classes) };
 
 static void
 share_add(struct tree_share *s, uint64_t size)

@@ -3,8 +3,8 @@
 #include <openssl/evp.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include "base/fs.h"
 #include "base/sha256.h"
 #include "inspect/wheel_parts.h"
 
@@ -274,11 +274,9 @@ wheel_read(struct arena *a, struct diags *ds, const char *path, bool lenient)
 {
 	struct zip z = { .a = a, .ds = ds, .path = path, .fd = -1, .lenient = lenient };
 	struct wheel *w = arena_new_of(a, struct wheel);
-	bool good;
+	bool good = read_wheel(&z, w);
 
-	good = read_wheel(&z, w);
-	if (z.fd >= 0)
-		close(z.fd);
+	fs_close(&z.fd);
 	return good ? w : NULL;
 }
 
@@ -345,7 +343,6 @@ wheel_member_read(struct arena *a, struct diags *ds, const struct wheel_source *
 		    !zip_unpack(&z, e, NULL, bytes))
 			bytes = NULL;
 	}
-	if (z.fd >= 0)
-		close(z.fd);
+	fs_close(&z.fd);
 	return bytes;
 }

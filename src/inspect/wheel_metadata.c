@@ -62,9 +62,8 @@ same_tags(const struct zip *z, const struct names *here, const struct names *the
 		if (!z->lenient)
 			return zip_refuse(z, "its %s has the tag `%s`, its %s does not", one,
 					  here->at[i], other);
-		list_push(z->a, &w->findings,
-			  arena_printf(z->a, "its %s has the tag `%s`, its %s does not", one,
-				       here->at[i], other));
+		list_printf(z->a, &w->findings, "its %s has the tag `%s`, its %s does not", one,
+			    here->at[i], other);
 	}
 	return true;
 }
@@ -121,7 +120,7 @@ check_folder(const struct zip *z, const char *dist_info, const struct wheel_file
 	if (!dash || !name_valid(name) || strcmp(name_normalize(z->a, name), file->name) != 0 ||
 	    !same_version(z, dash + 1, file->version))
 		return zip_refuse(
-			z, "its directory `%s` and its file name have different package names",
+			z, "its directory `%s` and its file name have different names or versions",
 			dist_info);
 	return true;
 }
@@ -151,9 +150,9 @@ wheel_metadata(const struct zip *z, const char *dist_info, const char *metadata,
 		return zip_refuse(z, "its metadata has version `%s`, its file name has `%s`",
 				  w->version, version_text(a, file->version));
 	if (version_cmp(version_parse(a, w->version), file->version) != 0)
-		list_push(a, &w->findings,
-			  arena_printf(a, "its metadata has version `%s`, its file name has `%s`",
-				       w->version, version_text(a, file->version)));
+		list_printf(a, &w->findings,
+			    "its metadata has version `%s`, its file name has `%s`", w->version,
+			    version_text(a, file->version));
 	if (!starts_with(format, "1.") || !version_parse(a, format))
 		return zip_refuse(z, "its format is `%s`; installers read 1.0", format);
 	w->build = file->build;

@@ -59,25 +59,19 @@ wheel_findings(struct arena *a, const struct wheel *w)
 		list_push(a, &all, w->findings.at[i]);
 	list_each (o, &w->objects) {
 		if (p.glibc && minor_of(o->elf->glibc) > p.glibc)
-			list_push(a, &all,
-				  arena_printf(a, "`%s` needs glibc %s; the tag promises 2.%lu",
-					       o->path, o->elf->glibc, p.glibc));
+			list_printf(a, &all, "`%s` needs glibc %s; the tag promises 2.%lu", o->path,
+				    o->elf->glibc, p.glibc);
 		if (p.machine && strcmp(p.machine, o->elf->machine) != 0)
-			list_push(a, &all,
-				  arena_printf(a, "`%s` is for %s, but the tag is %s", o->path,
-					       o->elf->machine, p.machine));
+			list_printf(a, &all, "`%s` is for %s, but the tag is %s", o->path,
+				    o->elf->machine, p.machine);
 		if (p.abi3 && strstr(o->path, ".cpython-"))
-			list_push(a, &all,
-				  arena_printf(
-					  a,
-					  "`%s` is for one version of Python, but the tag is abi3",
-					  o->path));
+			list_printf(a, &all,
+				    "`%s` is for one version of Python, but the tag is abi3",
+				    o->path);
 		if (p.any)
-			list_push(a, &all,
-				  arena_printf(
-					  a,
-					  "`%s` is machine code, but the tag is for any platform",
-					  o->path));
+			list_printf(a, &all,
+				    "`%s` is machine code, but the tag is for any platform",
+				    o->path);
 	}
 	return all;
 }
@@ -130,7 +124,9 @@ text_objects(struct arena *a, const struct wheel *w, struct buf *out)
 
 		buf_printf(out, "  %-9s %s%s%s\n", i ? "" : "objects", o->path, gpus.n ? ": " : "",
 			   names_join(a, &gpus, ", "));
-		buf_printf(out, "  %-9s   needs %s\n", "", names_join(a, &o->elf->needed, ", "));
+		if (o->elf->needed.n)
+			buf_printf(out, "  %-9s   needs %s\n", "",
+				   names_join(a, &o->elf->needed, ", "));
 	}
 }
 

@@ -1,8 +1,8 @@
-#include <archive.h>
 #include <errno.h>
 #include <openssl/evp.h>
 #include <string.h>
 
+#include "inspect/tree_parts.h"
 #include "inspect/wheel_parts.h"
 
 /* Unpacks an entry with libarchive. */
@@ -57,16 +57,10 @@ next_bytes(struct archive *ar, void *ctx, const void **p)
 	return (la_ssize_t)n;
 }
 
-static void
-archive_close(struct archive **ar)
-{
-	archive_read_free(*ar);
-}
-
 bool
 zip_unpack(const struct zip *z, const struct zip_entry *e, EVP_MD_CTX *sum, unsigned char *to)
 {
-	__attribute__((cleanup(archive_close))) struct archive *ar = archive_read_new();
+	CLEANUP_ARCHIVE struct archive *ar = archive_read_new();
 	struct stream s = { .z = z, .at = e->data, .left = e->packed };
 	struct archive_entry *unused;
 	uint64_t got = 0;

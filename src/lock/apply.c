@@ -31,10 +31,7 @@ may_lack(const struct apply *x, const char *part)
 static bool
 wants(const struct lock_request *q, const char *root, const char *key)
 {
-	for (size_t i = 0; i < q->wants.n; i++)
-		if (!strcmp(q->wants.at[i].root, root) && !strcmp(q->wants.at[i].key, key))
-			return true;
-	return false;
+	return list_any(x, &q->wants, !strcmp(x->root, root) && !strcmp(x->key, key));
 }
 
 /* Checks that every requirement has its package, and that a requirement or another package needs
@@ -47,14 +44,12 @@ check_packages(struct apply *x)
 
 	for (size_t i = 0; i < x->l->packages.n; i++)
 		map_put(&names, x->l->packages.at[i].name, x);
-	for (size_t i = 0; i < q->wants.n; i++)
-		if (!map_get(&names, q->wants.at[i].key) &&
-		    !strchr(q->wants.at[i].requirement, ';'))
+	list_each (one, &q->wants)
+		if (!map_get(&names, one->key) && !strchr(one->requirement, ';'))
 			lacks(x, (struct span){ 0 },
 			      arena_printf(x->a, "the lock has no package for `%s`",
-					   q->wants.at[i].requirement));
-	for (size_t i = 0; i < x->l->packages.n; i++) {
-		const struct lock_package *p = &x->l->packages.at[i];
+					   one->requirement));
+	list_each (p, &x->l->packages) {
 		bool needed = p->roots.n;
 
 		for (size_t k = 0; k < p->roots.n; k++)

@@ -24,7 +24,6 @@ root_rank(const char *root)
 /* A package's children: the packages that it requires, by index. */
 struct children LIST(size_t);
 
-/* Lowers the rank of the packages below `i` to this one. */
 static void
 lower(struct arena *a, size_t *ranks, const struct children *children, size_t i)
 {
@@ -86,11 +85,11 @@ lock_steps(struct arena *a, const struct lock *l)
 
 static void
 add_change(struct arena *a, struct lock_changes *out, const char *name, const char *before,
-	   const char *after, const char *root, bool extension)
+	   const char *after, const char *root)
 {
 	if (before && after && !strcmp(before, after))
 		return;
-	list_push(a, out, (struct lock_change){ name, before, after, root, extension });
+	list_push(a, out, (struct lock_change){ name, before, after, root });
 }
 
 /* Returns the identity of a package's files: its version, or the digests for equal versions. */
@@ -135,24 +134,19 @@ compare_images(struct arena *a, struct lock_changes *out, const char *name,
 							both[i]->digest ? both[i]->digest : "") :
 					   NULL;
 	if (texts[0] || texts[1])
-		add_change(a, out, name, texts[0], texts[1], name, false);
+		add_change(a, out, name, texts[0], texts[1], name);
 }
 
 static void
 compare_sources(struct arena *a, struct lock_changes *out, const struct lock *before,
 		const struct lock *after)
 {
-	for (size_t i = 0; i < after->sources.n; i++) {
-		const struct lock_source *s = &after->sources.at[i];
-
+	list_each (s, &after->sources)
 		add_change(a, out, s->name, source_identity(a, lock_source(before, s->name)),
-			   source_identity(a, s), s->name, true);
-	}
-	for (size_t i = 0; i < before->sources.n; i++)
-		if (!lock_source(after, before->sources.at[i].name))
-			add_change(a, out, before->sources.at[i].name,
-				   source_identity(a, &before->sources.at[i]), NULL,
-				   before->sources.at[i].name, true);
+			   source_identity(a, s), s->name);
+	list_each (x, &before->sources)
+		if (!lock_source(after, x->name))
+			add_change(a, out, x->name, source_identity(a, x), NULL, x->name);
 }
 
 static int
@@ -178,13 +172,13 @@ lock_compare(struct arena *a, const struct lock *before, const struct lock *afte
 					  *was = lock_package(before, p->name);
 
 		add_change(a, &all, p->name, identity(a, was, p), identity(a, p, was),
-			   steps_after[i], false);
+			   steps_after[i]);
 	}
 	for (size_t i = 0; i < before->packages.n; i++) {
 		const struct lock_package *p = &before->packages.at[i];
 
 		if (!lock_package(after, p->name))
-			add_change(a, &all, p->name, p->version, NULL, steps_before[i], false);
+			add_change(a, &all, p->name, p->version, NULL, steps_before[i]);
 	}
 	compare_sources(a, &all, before, after);
 	if (all.n) /* qsort rejects NULL */
@@ -194,10 +188,7 @@ lock_compare(struct arena *a, const struct lock *before, const struct lock *afte
 
 /* --- reasons --- */
 
-/*
- * Writes the chain from a package to a requirement of a step: " required by torch 2.13.0, required
- * by ..."
- */
+/* " required by torch 2.13.0, required by ..." */
 static bool
 chain(const struct lock *l, const struct lock_package *p, struct map *seen, struct names *out)
 {

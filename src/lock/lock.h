@@ -178,6 +178,13 @@ struct lock_want {
 	struct span at;    /* in the recipe, or line 0 */
 };
 
+/* A package without a wheel, whose requirements were read from its source distribution. */
+struct described_sdist {
+	const char *name, *version; /* the only version that uv may select */
+	struct names requires;
+	bool guessed; /* nothing pins this version */
+};
+
 /* The resolution that a stack needs. */
 struct lock_request {
 	const char *python;   /* series */
@@ -191,6 +198,7 @@ struct lock_request {
 	 * read their metadata; their requirements are in `wants`.
 	 */
 	struct names sdists, elsewhere;
+	struct described_sdists LIST(struct described_sdist) described;
 };
 
 /*
@@ -226,7 +234,6 @@ struct lock_change {
 	const char *name;           /* name of a package or extension, "base", "runtime" */
 	const char *before, *after; /* version, commit or digest, shortened; NULL: missing */
 	const char *root; /* first step that installs it: "base", "torch", ..., or the extension */
-	bool extension;
 };
 struct lock_changes LIST(struct lock_change);
 

@@ -32,10 +32,7 @@ wrong(struct reader *r, struct span at, const char *what, const char *form)
 	return NULL;
 }
 
-/*
- * Returns the text of a key that matches a pattern; NULL if it is missing. It reports a missing
- * required key, and a text that does not match.
- */
+/* Reports a missing required key, and a text that does not match. */
 static const char *
 text(struct reader *r, const struct node *map, const char *key, bool needed, const char *pattern)
 {
@@ -299,17 +296,11 @@ lock_read(struct arena *a, struct diags *ds, const struct source *src)
 const struct lock_package *
 lock_package(const struct lock *l, const char *name)
 {
-	for (size_t i = 0; i < l->packages.n; i++)
-		if (!strcmp(l->packages.at[i].name, name))
-			return &l->packages.at[i];
-	return NULL;
+	return list_find(p, &l->packages, !strcmp(p->name, name));
 }
 
 const struct lock_source *
 lock_source(const struct lock *l, const char *name)
 {
-	for (size_t i = 0; i < l->sources.n; i++)
-		if (!strcmp(l->sources.at[i].name, name))
-			return &l->sources.at[i];
-	return NULL;
+	return list_find(s, &l->sources, !strcmp(s->name, name));
 }

@@ -7,10 +7,7 @@
 #include "base/fs.h"
 #include "base/str.h"
 
-/*
- * Returns the glibc of the platforms that uv supports: manylinux_2_17, 2_28, and 2_31 to 2_40 (uv
- * 0.13, `uv pip compile --help`).
- */
+/* uv 0.13, `uv pip compile --help`: manylinux_2_17, 2_28, and 2_31 to 2_40 */
 static unsigned long
 manylinux(unsigned long minor)
 {
@@ -46,8 +43,7 @@ static void
 want_all(struct arena *a, struct lock_request *q, const struct stack_packages *all,
 	 const char *index, const char *root)
 {
-	for (size_t i = 0; i < all->n; i++) {
-		const struct stack_package *p = &all->at[i];
+	list_each (p, all) {
 
 		want(a, q, p->requirement, p->index ? p->index : index, root, p->at);
 	}
@@ -84,8 +80,7 @@ lock_request(struct arena *a, const struct stack *s)
 	want_all(a, q, &s->packages, NULL, "packages");
 	want_application(a, q, s);
 	q->constraints = s->constraints;
-	for (size_t i = 0; i < s->extensions.n; i++) {
-		const struct stack_extension *e = &s->extensions.at[i];
+	list_each (e, &s->extensions) {
 
 		list_push(a, e->source == SOURCE_SDIST ? &q->sdists : &q->elsewhere,
 			  e->source == SOURCE_SDIST ? e->requirement : e->name);
@@ -117,14 +112,13 @@ add_images(struct arena *a, const struct stack *s, struct names *out)
 static void
 add_constraints(struct arena *a, const struct lock_request *q, struct names *out)
 {
-	for (size_t i = 0; i < q->constraints.n; i++) {
+	list_each (name, &q->constraints) {
 		size_t k = 0;
 
-		while (k < q->wants.n &&
-		       strcmp(q->wants.at[k].requirement, q->constraints.at[i]) != 0)
+		while (k < q->wants.n && strcmp(q->wants.at[k].requirement, *name) != 0)
 			k++;
 		if (k == q->wants.n)
-			list_push(a, out, arena_printf(a, "constraint %s", q->constraints.at[i]));
+			list_push(a, out, arena_printf(a, "constraint %s", *name));
 	}
 }
 
@@ -143,16 +137,14 @@ lock_inputs(struct arena *a, const struct stack *s)
 		list_push(a, &all, arena_printf(a, "newest %s", q->newest));
 	if (s->snapshot)
 		list_push(a, &all, arena_printf(a, "apt snapshot %s", s->snapshot));
-	for (size_t i = 0; i < q->wants.n; i++) {
-		const struct lock_want *w = &q->wants.at[i];
+	list_each (w, &q->wants) {
 
 		names_once(a, &all,
 			   arena_printf(a, "%s %s%s%s", w->root, w->requirement,
 					w->index ? " from " : "", w->index ? w->index : ""));
 	}
 	add_constraints(a, q, &all);
-	for (size_t i = 0; i < s->extensions.n; i++) {
-		const struct stack_extension *e = &s->extensions.at[i];
+	list_each (e, &s->extensions) {
 
 		list_push(a, &all,
 			  arena_printf(a, "extension %s %s%s%s%s%s", e->requirement,
@@ -168,14 +160,12 @@ lock_stale(struct arena *a, const struct lock *l, const struct stack *s)
 	const struct names now = lock_inputs(a, s);
 	struct names all = { 0 };
 
-	for (size_t i = 0; i < now.n; i++)
-		if (!names_have(&l->inputs, now.at[i]))
-			list_push(a, &all,
-				  arena_printf(a, "the lock does not have `%s`", now.at[i]));
-	for (size_t i = 0; i < l->inputs.n; i++)
-		if (!names_have(&now, l->inputs.at[i]))
-			list_push(a, &all,
-				  arena_printf(a, "the stack no longer has `%s`", l->inputs.at[i]));
+	list_each (name, &now)
+		if (!names_have(&l->inputs, *name))
+			list_push(a, &all, arena_printf(a, "the lock does not have `%s`", *name));
+	list_each (text, &l->inputs)
+		if (!names_have(&now, *text))
+			list_push(a, &all, arena_printf(a, "the stack no longer has `%s`", *text));
 	return all;
 }
 

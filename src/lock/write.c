@@ -94,8 +94,7 @@ write_own(const struct lock *l, const char *content, struct buf *out)
 	buf_puts(out, " }\n");
 	write_image(out, "base", &l->base);
 	write_image(out, "runtime", &l->runtime);
-	for (size_t i = 0; i < l->sources.n; i++) {
-		const struct lock_source *s = &l->sources.at[i];
+	list_each (s, &l->sources) {
 
 		buf_puts(out, "\n[[tool.stackbuild.sources]]\n");
 		line(out, "name", s->name);
@@ -177,8 +176,7 @@ write_lock(const struct lock *l, const char *content, struct buf *out)
 		   "requires-python = \"==%s.*\"\n",
 		   lock_first_line, l->python);
 	write_own(l, content, out);
-	for (size_t i = 0; i < l->packages.n; i++) {
-		const struct lock_package *p = &l->packages.at[i];
+	list_each (p, &l->packages) {
 
 		buf_puts(out, "\n[[packages]]\n");
 		line(out, "name", p->name);

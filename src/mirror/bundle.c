@@ -160,7 +160,7 @@ bundle_write(struct arena *a, struct diags *ds, struct bundle_files *files, cons
 {
 	const char *part = arena_printf(a, "%s.%ld.part", to, (long)getpid());
 	struct archive *ar = archive_write_new();
-	struct diags own;
+	struct diags own = DIAGS(own, a);
 	bool good;
 
 	qsort(files->at, files->n, sizeof(*files->at), by_path);
@@ -171,7 +171,6 @@ bundle_write(struct arena *a, struct diags *ds, struct bundle_files *files, cons
 		archive_write_add_filter_zstd(ar) >= ARCHIVE_WARN &&
 		archive_write_open_filename(ar, part) == ARCHIVE_OK) ||
 	       bundle_wrong(ds, to, archive_error_string(ar));
-	diags_init(&own, a);
 	good = good && put_all(a, &own, ar, files, to);
 	if (!good && proc_interrupted())
 		bundle_wrong(ds, to, "interrupted: no bundle was written; the mirror is complete");

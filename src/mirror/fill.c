@@ -28,13 +28,12 @@ struct filling {
 };
 
 void
-note(const struct mirror_how *how, const char *what, double bytes)
+note(struct arena *a, const struct mirror_how *how, const char *what, double bytes)
 {
 	if (!how->quiet)
 		fprintf(stderr,
-			bytes > 0 ? "stackbuild: fetching %s (%.1f MB)\n" :
-				    "stackbuild: fetching %s\n",
-			what, bytes / 1e6);
+			bytes > 0 ? "stackbuild: fetching %s (%s)\n" : "stackbuild: fetching %s\n",
+			what, bytes_words(a, bytes));
 }
 
 static bool
@@ -95,7 +94,7 @@ fill_file(struct filling *f, const struct item *i)
 	if (!fs_make_parents(f->a, path))
 		return cannot(f, i->what, arena_printf(f->a, "%s: %s", path, strerror(errno)),
 			      NULL);
-	note(f->how, i->what, (double)i->size);
+	note(f->a, f->how, i->what, (double)i->size);
 	if (!http_do(f->a, &q, &answer) || answer.status != 200)
 		return refused(f, i, &answer);
 	if (stat(path, &st) != 0 || (i->size && (size_t)st.st_size != i->size)) {
@@ -125,7 +124,7 @@ fill_repository(struct filling *f, const struct repository *r, unsigned depth)
 	if (!fs_make_parents(f->a, dir))
 		return cannot(f, r->url, arena_printf(f->a, "%s: %s", dir, strerror(errno)), NULL);
 	if (!git_mirror_has(dir, r->ref, r->commit))
-		note(f->how, mask_credentials(f->a, r->url), 0);
+		note(f->a, f->how, mask_credentials(f->a, r->url), 0);
 	if (!git_mirror(f->a, r->url, r->ref, r->commit, dir, limit, &modules, &had, &why))
 		return cannot(f,
 			      arena_printf(f->a, "%.12s of %s", r->commit,
@@ -189,7 +188,7 @@ mirror_fill(struct arena *a, struct diags *ds, const struct lock *l, const struc
 	};
 	bool good;
 
-	diags_init(&own, a);
+	own = DIAGS(own, a);
 	good = remove_parts(&f) && fill_all(&f, l, s);
 	if (!proc_interrupted()) {
 		diags_append(ds, &own);

@@ -83,7 +83,8 @@ pull_blob(struct pulling *p, const json_t *descriptor)
 		return true;
 	if (!fs_make_parents(p->a, path))
 		return wrong(p, arena_printf(p->a, "%s: %s", path, strerror(errno)));
-	note(p->how, arena_printf(p->a, "%.19s of %s", blob.digest, p->name), (double)blob.size);
+	note(p->a, p->how, arena_printf(p->a, "%.19s of %s", blob.digest, p->name),
+	     (double)blob.size);
 	p->done->bytes += (double)blob.size;
 	return oci_pull_blob(p->registry, p->a, p->ds, &blob, path, BLOB_BYTES_MAX);
 }
@@ -198,17 +199,81 @@ own_directory(struct arena *a, const char *of)
 }
 
 const char *
+image_loaded(struct arena *a, const struct lock_image *image)
+{
+	return arena_printf(a, "stackbuild-base:%.16s", image->platform_digest + strlen("sha256:"));
+}
+
+/* Links a blob of the mirror into a layout, and adds its path to *all. */
+static bool
+link_blob(struct arena *a, const char *mirror, const char *to, const json_t *descriptor,
+	  struct names *all)
+{
+	const char *digest = fetch_json_text(a, descriptor, "digest"), *path;
+
+	errno = EBADMSG;
+	if (!digest || !oci_is_digest(digest))
+		return false;
+	path = arena_printf(a, "blobs/sha256/%s", digest + strlen("sha256:"));
+	list_push(a, all, path);
+	return fs_make_parents(a, fs_join(a, to, path)) &&
+	       (symlink(fs_join(a, mirror, path), fs_join(a, to, path)) == 0 || errno == EEXIST);
+}
+
+static const char *
+cannot_link(struct arena *a)
+{
+	return arena_printf(a, "cannot make its layout below /tmp: %s", strerror(errno));
+}
+
+/* Links the blobs of an image, and writes the files that describe them; false: *why, or errors SB0406 */
+static bool
+write_layout(struct arena *a, struct diags *ds, const struct lock_image *image, const char *mirror,
+	     const struct source *m, const char *to, const char **why)
+{
+	json_auto_t *manifest = json_loadb(m->text, m->size, 0, NULL), *own;
+	const char *type = fetch_json_text(a, manifest, "mediaType");
+	struct buf index = BUF(a), archive = BUF(a);
+	struct json j = json_to(&index);
+	struct names config = { 0 }, layers = { 0 };
+	const json_t *layer;
+	size_t i;
+	bool good;
+
+	own = json_pack("{s:s}", "digest", image->platform_digest);
+	good = link_blob(a, mirror, to, own, &config) &&
+	       link_blob(a, mirror, to, json_object_get(manifest, "config"), &config);
+	json_array_foreach(json_object_get(manifest, "layers"), i, layer)
+	{
+		good = good && link_blob(a, mirror, to, layer, &layers);
+	}
+	if (!good) {
+		*why = cannot_link(a);
+		return false;
+	}
+	json_put(&j,
+		 "{'schemaVersion': 2, 'manifests': [{'mediaType': %s, 'digest': %s, 'size': %d}]}",
+		 type ? type : "application/vnd.oci.image.manifest.v1+json", image->platform_digest,
+		 (int)m->size);
+	j = json_to(&archive);
+	json_put(&j, "[{'Config': %s, 'RepoTags': [%s], 'Layers': %n}]", config.at[1],
+		 image_loaded(a, image), &layers);
+	return fs_write(ds, fs_join(a, to, "index.json"), index.p, index.n, 0644, false, NULL) &&
+	       fs_write(ds, fs_join(a, to, "manifest.json"), archive.p, archive.n, 0644, false,
+			NULL) &&
+	       fs_write(ds, fs_join(a, to, "oci-layout"), layout, strlen(layout), 0644, false,
+			NULL);
+}
+
+const char *
 image_layout(struct arena *a, struct diags *ds, const struct lock_image *image, const char *dir,
 	     const char **why)
 {
-	const char *blobs = fs_real(a, fs_join(a, dir, "images/blobs"));
-	const char *digest = image->platform_digest ? image->platform_digest : "sha256:";
-	const char *hex = digest + strlen("sha256:"), *type, *to;
-	const char *path = arena_printf(a, "%s/sha256/%s", blobs, hex);
+	const char *mirror = fs_real(a, fs_join(a, dir, "images")), *to;
+	const char *hex =
+		(image->platform_digest ? image->platform_digest : "sha256:") + strlen("sha256:");
+	const char *path = arena_printf(a, "%s/blobs/sha256/%s", mirror, hex);
 	const struct source *m = *hex ? fs_read_quiet(a, path, INDEX_MAX) : NULL;
-	struct buf text = BUF(a);
-	struct json j = json_to(&text);
-	json_t *root;
 
 	*why = !*hex                           ? "the lock does not pin the image" :
 	       !m                              ? "its manifest does not exist" :
@@ -216,20 +281,8 @@ image_layout(struct arena *a, struct diags *ds, const struct lock_image *image, 
 						 NULL;
 	if (*why)
 		return NULL;
-	root = json_loadb(m->text, m->size, 0, NULL);
-	type = fetch_json_text(a, root, "mediaType");
-	json_decref(root);
-	json_put(&j,
-		 "{'schemaVersion': 2, 'manifests': [{'mediaType': %s, 'digest': %s, 'size': %d}]}",
-		 type ? type : "application/vnd.oci.image.manifest.v1+json", digest, (int)m->size);
-	to = own_directory(a, arena_printf(a, "%s %s", blobs, digest));
-	if (!to || (symlink(blobs, fs_join(a, to, "blobs")) != 0 && errno != EEXIST)) {
-		*why = arena_printf(a, "cannot write a directory below /tmp: %s", strerror(errno));
-		return NULL;
-	}
-	return fs_write(ds, fs_join(a, to, "index.json"), text.p, text.n, 0644, false, NULL) &&
-			       fs_write(ds, fs_join(a, to, "oci-layout"), layout, strlen(layout),
-					0644, false, NULL) ?
-		       to :
-		       NULL;
+	to = own_directory(a, arena_printf(a, "%s %s", mirror, hex));
+	if (!to)
+		*why = cannot_link(a);
+	return to && write_layout(a, ds, image, mirror, m, to, why) ? to : NULL;
 }

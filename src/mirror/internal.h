@@ -39,11 +39,15 @@ bool image_fill(struct arena *a, struct diags *ds, const struct lock_image *imag
 
 /*
  * Writes an OCI layout with one image of a lock, and returns its directory: below /tmp, and the same for
- * the same image.  The blobs are links to those of the mirror.  NULL: *why has the reason, or errors
- * SB0406
+ * the same image.  The blobs are links to those of the mirror.  With manifest.json, the directory is also
+ * the content of an archive of `docker save` with the name image_loaded().  NULL: *why has the reason, or
+ * errors SB0406
  */
 const char *image_layout(struct arena *a, struct diags *ds, const struct lock_image *image,
 			 const char *dir, const char **why);
+
+/* Returns the name that an image of a lock gets when docker loads it. */
+const char *image_loaded(struct arena *a, const struct lock_image *image);
 
 /* Compares the system packages of a mirror with their digests; adds a fault for each difference. */
 void debs_check(struct arena *a, const char *dir, const struct debs *d, struct names *faults);
@@ -56,6 +60,6 @@ bool repositories_of(struct arena *a, struct diags *ds, const char *dir, struct 
 		     struct names *paths);
 
 /* Prints that a download starts. */
-void note(const struct mirror_how *how, const char *what, double bytes);
+void note(struct arena *a, const struct mirror_how *how, const char *what, double bytes);
 
 #endif

@@ -69,24 +69,34 @@ const char *debs_script(struct arena *a, const struct debs *d, size_t i);
  * errors SB0100, SB0406, SB1030, false */
 bool mirror_index(struct arena *a, struct diags *ds, const char *dir);
 
+/* What builds from a mirror: a script on this host, or an engine that reads a Dockerfile. */
+enum mirror_for {
+	MIRROR_SCRIPT,
+	MIRROR_LAYOUTS, /* FROM can name an OCI layout */
+	MIRROR_LOADS,   /* FROM needs a local image, from an archive of `docker save` */
+};
+
 /* The settings with which a build uses a mirror. */
 struct mirror_use {
 	struct names env;      /* "NAME=value" for pip and git, of an environment */
 	struct names from, to; /* URLs and images in commands, and the texts that replace them */
-	const char *volume;    /* for an image: the mirror at MIRROR_PLACE, "DIR:PLACE:ro" */
+	const char *dir;       /* the mirror */
+	struct names parts;    /* for an image: paths in it that commands see at MIRROR_PLACE */
+	struct names loads;    /* directories whose content is an archive of an image */
 };
 #define MIRROR_PLACE "/mnt/stackbuild"
+#define MIRROR_CONTEXT ".stackbuild/mirror" /* the parts in the context of a build */
 
 /*
  * mirror_use -- checks that a mirror has every file, repository and base image that a build needs.
  *
- *   in      p: as the lock pins it; image: for an image, else for an environment
+ *   in      p: as the lock pins it
  *   out     *out
  *   errors  SB1031 with each part that is missing or has another digest, SB0406, false
  *   memory  lives in a
  */
 bool mirror_use(struct arena *a, struct diags *ds, const struct lock *l, const struct plan *p,
-		const char *dir, bool image, struct mirror_use *out);
+		const char *dir, enum mirror_for user, struct mirror_use *out);
 
 /* Returns a text of *n bytes with m's file:// URLs instead of the others, and its new length. */
 const char *mirror_text(struct arena *a, const struct mirror_use *m, const char *text, size_t *n);

@@ -181,15 +181,16 @@ is_empty(const char *dir)
 bool
 bundle_read(struct arena *a, struct diags *ds, const char *file, const char *dir, size_t *n)
 {
-	char *temp = arena_printf(a, "%s.XXXXXX", dir);
-	struct unpacking u = { .a = a, .ds = ds, .file = file, .dir = temp };
+	const char *temp;
+	struct unpacking u = { .a = a, .ds = ds, .file = file };
 	bool good;
 
 	*n = 0;
 	if (!is_empty(dir))
 		return wrong(&u, arena_printf(a, "%s exists and is not empty", dir));
-	if (!fs_make_parents(a, dir) || !proc_temp(temp))
+	if (!fs_make_parents(a, dir) || !(temp = proc_temp(a, fs_dir(a, dir), fs_name(dir))))
 		return wrong(&u, arena_printf(a, "cannot write %s: %s", dir, strerror(errno)));
+	u.dir = temp;
 	u.from = archive_read_new();
 	archive_read_support_format_tar(u.from);
 	archive_read_support_filter_zstd(u.from);

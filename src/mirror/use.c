@@ -103,16 +103,20 @@ replace(struct arena *a, struct mirror_use *u, const char *from, const char *to)
 
 static void
 use_image(struct checking *c, struct diags *ds, const struct lock_image *image, const char *from,
-	  struct mirror_use *u)
+	  enum mirror_for user, struct mirror_use *u)
 {
 	const char *why = NULL, *layout;
 
 	if (!image->name)
 		return;
 	layout = image_layout(c->a, ds, image, c->dir, &why);
+	if (layout && user == MIRROR_LOADS)
+		names_once(c->a, &u->loads, layout);
 	if (layout)
 		replace(c->a, u, arena_printf(c->a, "FROM %s", from),
-			arena_printf(c->a, "FROM oci:%s", layout));
+			user == MIRROR_LOADS ?
+				arena_printf(c->a, "FROM %s", image_loaded(c->a, image)) :
+				arena_printf(c->a, "FROM oci:%s", layout));
 	else if (why)
 		list_push(c->a, &c->faults, arena_printf(c->a, "%s: %s", image->name, why));
 }
@@ -120,16 +124,17 @@ use_image(struct checking *c, struct diags *ds, const struct lock_image *image, 
 /* Makes an engine take the images from layouts, and pip in them the files of the mirror. */
 static void
 use_images(struct checking *c, struct diags *ds, const struct lock *l, const struct plan *p,
-	   struct mirror_use *u)
+	   enum mirror_for user, struct mirror_use *u)
 {
-	const char *real = fs_real(c->a, c->dir);
+	struct names urls = { 0 };
 	struct debs debs;
 
-	if (strpbrk(real, ":,"))
-		list_push(c->a, &c->faults, "an engine cannot mount a path with `:` or `,`");
-	u->volume = arena_printf(c->a, "%s:" MIRROR_PLACE ":ro", real);
-	use_image(c, ds, &l->base, p->stack->base.value, u);
-	use_image(c, ds, &l->runtime, p->stack->runtime_base.value, u);
+	use_image(c, ds, &l->base, p->stack->base.value, user, u);
+	use_image(c, ds, &l->runtime, p->stack->runtime_base.value, user, u);
+	replace(c->a, u, "\nRUN",
+		"\nRUN --mount=type=bind,source=" MIRROR_CONTEXT ",target=" MIRROR_PLACE);
+	if (repositories_of(c->a, ds, c->dir, &urls, &u->parts) && urls.n)
+		list_push(c->a, &u->parts, "git/config");
 	/* Every stage that starts pip has this line (templates/Dockerfile). */
 	replace(c->a, u, "ARG PIP_NO_INPUT=1",
 		"ARG PIP_NO_INDEX=1 PIP_FIND_LINKS=file://" MIRROR_PLACE "/files PIP_NO_INPUT=1");
@@ -138,30 +143,33 @@ use_images(struct checking *c, struct diags *ds, const struct lock *l, const str
 	if (debs_of(c->a, ds, p, &debs) && debs.n) {
 		debs_check(c->a, c->dir, &debs, &c->faults);
 		debs_use(c->a, &debs, u);
+		list_push(c->a, &u->parts, debs.path);
 	}
 }
 
 bool
 mirror_use(struct arena *a, struct diags *ds, const struct lock *l, const struct plan *p,
-	   const char *dir, bool image, struct mirror_use *out)
+	   const char *dir, enum mirror_for user, struct mirror_use *out)
 {
+	const bool image = user != MIRROR_SCRIPT;
 	struct checking c = { .a = a, .dir = dir, .place = image ? MIRROR_PLACE : fs_real(a, dir) };
 	unsigned before = ds->errors;
 	const struct items files = items_of(a, ds, l);
 	struct diag *d;
 
-	*out = (struct mirror_use){ 0 };
+	*out = (struct mirror_use){ .dir = dir };
 	for (size_t i = 0; i < files.n; i++) {
 		if (files.at[i].image && !image)
 			continue;
 		check_file(&c, &files.at[i]);
+		list_push(a, &out->parts, files.at[i].path);
 		if (files.at[i].by_url)
 			replace(a, out, files.at[i].url, file_url(a, c.place, files.at[i].path));
 	}
 	for (size_t i = 0; i < l->sources.n; i++)
 		check_source(&c, &l->sources.at[i], p->stack);
 	if (image)
-		use_images(&c, ds, l, p, out);
+		use_images(&c, ds, l, p, user, out);
 	if (c.faults.n) {
 		d = diag_at(ds, E_MIRROR_LACKS, (struct span){ 0 },
 			    "the mirror `%s` lacks parts of the lock", dir);
@@ -169,6 +177,9 @@ mirror_use(struct arena *a, struct diags *ds, const struct lock *l, const struct
 			diag_why(d, "%s", c.faults.at[i]);
 		if (c.faults.n > FAULTS_SHOWN)
 			diag_why(d, "%zu more parts are missing", c.faults.n - FAULTS_SHOWN);
+		diag_help(d,
+			  "download them where the network is available: stackbuild mirror %s %s",
+			  dir, p->stack->recipe->path);
 	}
 	if (image)
 		return ds->errors == before;

@@ -59,9 +59,8 @@ parts_of(struct arena *a, const struct step *st)
 		for (size_t i = 0; i < apt->n; i++)
 			list_push(a, &all, (struct part){ apt->at[i], apt->at[i] });
 	}
-	for (size_t i = 0; i < st->packages.n; i++)
-		list_push(a, &all,
-			  (struct part){ st->packages.at[i].key, st->packages.at[i].requirement });
+	list_each (p, &st->packages)
+		list_push(a, &all, (struct part){ p->key, p->requirement });
 	return all;
 }
 
@@ -93,10 +92,9 @@ parts_differ(struct arena *a, const struct step *before, const struct step *afte
 			  old ? new :
 				arena_printf(a, "+ %s", new));
 	}
-	for (size_t i = 0; i < was.n; i++)
-		if (!text_of(&is, was.at[i].name))
-			list_push(a, out,
-				  arena_printf(a, "- %s", env ? was.at[i].name : was.at[i].text));
+	list_each (x, &was)
+		if (!text_of(&is, x->name))
+			list_push(a, out, arena_printf(a, "- %s", env ? x->name : x->text));
 }
 
 static void
@@ -135,7 +133,9 @@ what_differs(struct arena *a, const struct plan *before, const struct step *was,
 		text_differs(a, was->index, is->index, &out);
 		text_differs(a, was->numpy, is->numpy, &out);
 	}
-	return out.n ? names_join(a, &out, "; ") : "its commands";
+	return out.n                                         ? names_join(a, &out, "; ") :
+	       before->lock && after->lock && is->packages.n ? "its packages in the lock" :
+							       "its commands";
 }
 
 /* Returns the first changed input of a step. */

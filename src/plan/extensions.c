@@ -25,9 +25,8 @@ compile_env(struct maker *m, const struct stack_extension *e)
 		if (!given)
 			list_push(m->a, &env, defaults[i]);
 	}
-	for (size_t i = 0; i < e->env.n; i++)
-		list_push(m->a, &env,
-			  (struct variable){ e->env.at[i].name.s, e->env.at[i].value.s, true });
+	list_each (x, &e->env)
+		list_push(m->a, &env, (struct variable){ x->name.s, x->value.s, true });
 	return env;
 }
 
@@ -51,10 +50,8 @@ fetch(struct maker *m, struct step *st, const struct stack_extension *e)
 static const char *
 nvcc_archs(struct maker *m)
 {
-	struct names archs = { 0 };
+	struct names archs = list_names(m->a, x, &m->s->archs, capability_nvcc(m->a, x->value));
 
-	for (size_t i = 0; i < m->s->archs.n; i++)
-		list_push(m->a, &archs, capability_nvcc(m->a, m->s->archs.at[i].value));
 	return names_join(m->a, &archs, " ");
 }
 
@@ -79,11 +76,10 @@ job_sizes(struct maker *m, struct operation *op, const struct stack_extension *e
 				    e->build->archs.n;
 	if (e->known && op->compile.archs > 1)
 		op->compile.threads = e->known->nvcc_threads;
-	for (size_t i = 0; i < all->n; i++)
-		if (&all->at[i] != e && all->at[i].source != SOURCE_WHEEL)
-			list_push(
-				m->a, &op->compile.beside,
-				arena_printf(m->a, "%s=%u", all->at[i].name, job_mib(&all->at[i])));
+	list_each (x, all)
+		if (x != e && x->source != SOURCE_WHEEL)
+			list_push(m->a, &op->compile.beside,
+				  arena_printf(m->a, "%s=%u", x->name, job_mib(x)));
 	op->compile.jobs_open = true;
 	for (size_t i = 0; i < op->compile.env.n; i++)
 		op->compile.jobs_open &= strcmp(op->compile.env.at[i].name, "MAX_JOBS") != 0;

@@ -84,10 +84,7 @@ compile_json(struct json *j, const struct operation *op, bool all)
 			 op->compile.threads);
 }
 
-/*
- * Writes an operation as a map: the values that decide its result; with `all`, also the names of
- * its secrets and the values that affect only its speed.
- */
+/* all: also the names of secrets, and the values that affect only the speed. */
 static void
 operation_json(struct json *j, const struct operation *op, bool all)
 {

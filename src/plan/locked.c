@@ -2,7 +2,6 @@
 #include "base/str.h"
 #include "make.h"
 
-/* Returns whether two URLs are of the same index. */
 static bool
 same_index(const char *x, const char *y)
 {

@@ -38,10 +38,7 @@ plan_draft(const struct maker *m, enum step_kind kind, const char *id, const cha
 bool
 plan_has(const struct maker *m, const char *id)
 {
-	for (size_t i = 0; i < m->steps.n; i++)
-		if (!strcmp(m->steps.at[i].id, id))
-			return true;
-	return false;
+	return list_any(s, &m->steps, !strcmp(s->id, id));
 }
 
 const char *
@@ -120,15 +117,11 @@ plan_index(const struct maker *m)
 const struct operation *
 step_operation(const struct step *st, enum operation_kind kind)
 {
-	for (size_t i = 0; i < st->operations.n; i++)
-		if (st->operations.at[i].kind == kind)
-			return &st->operations.at[i];
-	return NULL;
+	return list_find(op, &st->operations, op->kind == kind);
 }
 
 /* --- the order --- */
 
-/* Returns the index of the step with that id. */
 static size_t
 position(const struct step *steps, size_t n, const char *id)
 {
@@ -166,9 +159,8 @@ refuse_circle(struct diags *ds, const struct stack *s)
 			continue;
 		d = diag_at(ds, E_CIRCLE, e->at, "the extensions need each other in a cycle");
 		for (size_t k = i; k < s->extensions.n; k++)
-			for (size_t l = 0; l < s->extensions.at[k].after.n; l++)
-				diag_why(d, "%s needs %s first", s->extensions.at[k].name,
-					 s->extensions.at[k].after.at[l]);
+			list_each (text, &s->extensions.at[k].after)
+				diag_why(d, "%s needs %s first", s->extensions.at[k].name, *text);
 		diag_help(d, "the knowledge base says so in `after`: correct the overlay, or "
 			     "remove one of them");
 		return;
@@ -227,10 +219,7 @@ place_plan(struct step *check, const char *json)
 static bool
 unknown_extension(const struct stack *s)
 {
-	for (size_t i = 0; i < s->extensions.n; i++)
-		if (!s->extensions.at[i].known && s->extensions.at[i].source != SOURCE_WHEEL)
-			return true;
-	return false;
+	return list_any(e, &s->extensions, !e->known && e->source != SOURCE_WHEEL);
 }
 
 const struct plan *
@@ -336,7 +325,6 @@ took(const struct node *steps, const struct step *st)
 	return found;
 }
 
-/* Returns a copy of the plan with other times of its steps. */
 static struct plan *
 retimed(struct arena *a, const struct plan *p, const struct step *steps)
 {
@@ -392,9 +380,8 @@ plan_measured(struct arena *a, const struct plan *p, const struct source *record
 	const struct node *root, *all;
 	struct plan *out;
 	size_t measured = 0;
-	struct diags ignored;
+	struct diags ignored = DIAGS(ignored, a);
 
-	diags_init(&ignored, a);
 	root = yaml_read(a, &ignored, record, (struct yaml_limits){ RECORD_NODES, RECORD_DEPTH });
 	all = root && root->kind == NODE_MAP && says(root, "schema", "1") ?
 		      node_get(root, "steps") :

@@ -24,8 +24,10 @@ struct maker {
 	bool packages_in_stack; /* an unknown extension may need them at build time */
 };
 
-void plan_steps(struct maker *m);           /* all steps, in a natural order */
-void plan_extension_steps(struct maker *m); /* one step for each extension */
+/* Adds all steps, in a natural order. */
+void plan_steps(struct maker *m);
+/* Adds one step for each extension. */
+void plan_extension_steps(struct maker *m);
 
 /* Returns the cache key of a step; inputs: the keys of its inputs, in their order. */
 const char *plan_key(struct arena *a, const struct stack *s, const struct step *st,

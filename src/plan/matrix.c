@@ -86,10 +86,7 @@ base_of(struct matrix *m, const struct plan *p)
 	return s->index;
 }
 
-/*
- * Returns the identity of a wheel: its step, and in an environment the packages installed before
- * compiles.
- */
+/* In an environment, the packages installed before compiles count, too. */
 static const char *
 wheel_key(struct arena *a, const struct matrix *m, const struct plan *p, const struct step *st)
 {
@@ -255,9 +252,8 @@ matrix_json(const struct matrix *m, struct buf *out)
 	json_put(&j, "{'schema': 1, 'stack': %s, 'images': %d, 'cost_s': %f, 'critical_path_s': %f",
 		 m->name, (int)m->images, m->cost_s, m->critical_s);
 	json_list(&j, "bases");
-	for (size_t i = 0; i < m->bases.n; i++)
-		json_put(&j, "('key': %s, 'cost_s': %f)", m->bases.at[i].key,
-			 m->bases.at[i].cost_s);
+	list_each (x, &m->bases)
+		json_put(&j, "('key': %s, 'cost_s': %f)", x->key, x->cost_s);
 	json_end(&j);
 	json_list(&j, "wheels");
 	list_each (w, &m->wheels) {

@@ -78,10 +78,7 @@ best_next(const struct sorted *p, const size_t *needs, size_t set, const double 
 	return next;
 }
 
-/*
- * Finds the best order by dynamic programming over the down-sets: the sets that contain all needs
- * of their jobs.
- */
+/* Dynamic programming over the down-sets: the sets that contain all needs of their jobs. */
 static void
 exact_order(struct arena *a, const struct sorted *p, size_t *order)
 {

@@ -314,9 +314,8 @@ const struct step *plan_step(const struct plan *p, const char *id);
 /* Returns the names of the secrets that commands of the plan read, each once. */
 struct names plan_secrets(struct arena *a, const struct plan *p);
 
-/* Writes the output of `stackbuild plan`: the numbered table or graphs. */
-void plan_text(const struct plan *p, const char *explain,
-	       struct buf *out); /* explain: a step id or NULL */
+/* Writes the numbered table of `stackbuild plan`; explain: only this step, with all details; or NULL. */
+void plan_text(const struct plan *p, const char *explain, struct buf *out);
 /* Writes the plan as JSON; cells: the names of all cells, for the "cells" key. */
 void plan_json(const struct plan *p, struct names cells, struct buf *out);
 void plan_dot(const struct plan *p, struct buf *out);

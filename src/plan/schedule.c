@@ -10,10 +10,7 @@ needs(const struct matrix *m, size_t cell, size_t wheel)
 {
 	const struct indexes *all = &m->cells.at[cell].wheels;
 
-	for (size_t i = 0; i < all->n; i++)
-		if (all->at[i] == wheel)
-			return true;
-	return false;
+	return list_any(x, all, *x == wheel);
 }
 
 /* Records that a cell needs a wheel. A wheel for one cell is compiled with the cell, which saves a

@@ -18,7 +18,6 @@ struct writer {
 	struct commands out;
 };
 
-/* Returns the current command. */
 static struct command *
 last(struct writer *w)
 {

@@ -29,10 +29,9 @@ apt_why(struct maker *m)
 	bool compiles = false, git = false;
 	const char *why;
 
-	for (size_t i = 0; i < m->s->apt.n; i++) {
-		compiles |= !strcmp(m->s->apt.at[i].value, "build-essential") ||
-			    !strcmp(m->s->apt.at[i].value, "gcc-c++");
-		git |= !strcmp(m->s->apt.at[i].value, "git");
+	list_each (p, &m->s->apt) {
+		compiles |= !strcmp(p->value, "build-essential") || !strcmp(p->value, "gcc-c++");
+		git |= !strcmp(p->value, "git");
 	}
 	why = compiles && git ? "git and compilers, before any compile" :
 	      compiles        ? "compilers, before any compile" :

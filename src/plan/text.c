@@ -433,11 +433,10 @@ draw(const struct plan *p, const struct dialect *d, struct buf *out)
 		for (size_t k = 0; k < st->inputs.n; k++)
 			buf_printf(out, d->input,
 				   (size_t)(plan_step(p, st->inputs.at[k]) - p->steps) + 1, i + 1);
-		for (size_t k = 0; k < st->needs.n; k++)
-			if (!names_have(&st->inputs, st->needs.at[k]))
+		list_each (need, &st->needs)
+			if (!names_have(&st->inputs, *need))
 				buf_printf(out, d->policy,
-					   (size_t)(plan_step(p, st->needs.at[k]) - p->steps) + 1,
-					   i + 1);
+					   (size_t)(plan_step(p, *need) - p->steps) + 1, i + 1);
 	}
 	buf_puts(out, d->tail);
 }

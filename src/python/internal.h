@@ -7,48 +7,15 @@
 
 /* --- text --- */
 
-/*
- * UTF-8 text with the semantics of Python's str methods and regular expressions. A byte that is not
- * part of UTF-8 is a separate character without a class. Surrogates, which a Python string may
- * contain, count as characters.
- *
- *   source: Unicode 14.0, through tests/python/unicode_table.py
- */
+/* Returns true for ASCII's white space, as str.strip() removes it. */
+static inline bool
+is_space(char c)
+{
+	return c == ' ' || (c >= 9 && c <= 13) || (c >= 0x1c && c <= 0x1f);
+}
 
-enum unicode_class {
-	UNI_WORD = 1,     /* \w */
-	UNI_ID_START = 2, /* str.isidentifier(): first character */
-	UNI_ID_PART = 4,  /* str.isidentifier(): other characters */
-	UNI_SPACE = 8,    /* \s, str.strip() */
-	UNI_CASED = 16,
-	UNI_IGNORED = 32, /* case-ignorable */
-};
-
-/* Replaces a NUL, which a Python string may contain and a C string may not. */
-#define UNICODE_NUL "\xc0\x80"
-
-/* Compares texts in the order of Python's strings. */
-int unicode_cmp(const char *x, const char *y);
-
-/* Sorts texts in that order, and removes duplicates. */
-void unicode_sort(struct names *texts);
-
-/* Returns the classes of a code point. */
-unsigned unicode_classes_of(uint32_t cp);
-
-/* Returns the number of bytes of the character at s[0..n), n > 0, and its code point (or
- * UINT32_MAX). */
-size_t unicode_next(const char *s, size_t n, uint32_t *cp);
-
-/* Writes `cp` to `out` and returns its number of bytes (at most 4). */
-size_t unicode_put(char *out, uint32_t cp);
-
-/* Return the number of bytes of the white space at the start or end of s[0..n), or 0. */
-size_t unicode_space(const char *s, size_t n);
-size_t unicode_space_before(const char *s, size_t n);
-
-/* Returns the text in lower case, like str.lower(). */
-char *unicode_lower_of(struct arena *a, const char *s, size_t n);
+/* Removes the white space around s[0..n). */
+void trim(const char **s, size_t *n);
 
 /* --- versions --- */
 
@@ -62,8 +29,7 @@ char *unicode_lower_of(struct arena *a, const char *s, size_t n);
  *     post    = KEY_END | number
  *     dev     = KEY_NO_DEV | number
  *     local   = (KEY_WORD letter* KEY_END | KEY_DIGITS number)* KEY_END
- *     number  = KEY_MORE*      for each KEY_DIGITS_MAX digits
- *               KEY_NUMBER + count of the other digits, then all digits without zeros in front
+ *     number  = KEY_NUMBER + count of the digits, then the digits without zeros in front
  *
  * KEY_END is below every number, so that 1 < 1.0.1; the rank of a version with only a dev part is
  * below those of a, b and rc.
@@ -75,15 +41,12 @@ struct version {
 	size_t n_pre;    /* bytes up to and including pre */
 	size_t zeros;
 	bool is_pre;
-	bool huge; /* a number has more than VERSION_DIGITS_MAX digits, and cannot be compared */
 	const char *local; /* normalised, or NULL */
 };
 
-enum { VERSION_DIGITS_MAX = 4300 }; /* limit of Python's int() */
+enum { VERSION_DIGITS_MAX = 100 }; /* of a number, without zeros in front */
 
 /* Parses s[0..n) as a version, which white space may surround; NULL: not a version. */
-const struct version *version_of_any_size(struct arena *a, const char *s, size_t n);
-/* The same; also NULL for a huge version. */
 const struct version *version_of(struct arena *a, const char *s, size_t n);
 
 /*
@@ -129,7 +92,6 @@ enum clause_op {
 struct clause {
 	enum clause_op op;
 	bool wildcard;               /* ==V.* and !=V.* */
-	bool unusable;               /* it matches no version; see specifiers_match */
 	bool canonical;              /* ===: `asked` is the normalised form of v */
 	const char *text;            /* operator and version, without white space */
 	const char *asked;           /* ===: the required text, in lower case */
@@ -141,7 +103,6 @@ struct clause {
 
 struct specifiers {
 	size_t n;
-	bool unusable; /* one of them is unusable */
 	struct clause at[];
 };
 
@@ -153,11 +114,10 @@ size_t op_read(const char *s, size_t n, enum clause_op *op);
 /* Parses s[0..n) as a clause, which white space may surround. */
 bool clause_read(struct arena *a, const char *s, size_t n, struct clause *out);
 
-/* Returns true if the clause accepts the version; `lower` is its text in lower case, for ===. */
+/* Returns true if the clause accepts the version. */
 bool clause_match(const struct clause *c, const struct version *v);
-bool clause_match_text(const struct clause *c, const struct version *v, const char *lower);
 
-/* Does the same as specifiers_parse for s[0..n). */
+/* Parses s[0..n) like specifiers_parse. */
 const struct specifiers *specifiers_of(struct arena *a, const char *s, size_t n);
 
 /* --- requirements and markers --- */
@@ -172,15 +132,9 @@ struct scan {
 /* Reads a marker; NULL: s->why and s->p have the error. */
 struct marker *marker_read(struct scan *s);
 
-void scan_blank(struct scan *s);                  /* skip spaces and tabs */
-void *scan_fail(struct scan *s, const char *why); /* NULL */
-
-/*
- * literal_value -- returns the value of a Python string literal, like ast.literal_eval().
- *
- *   in   s[0..n): with its quotes; no such quote inside
- *   out  its value, or NULL: an escape that does not exist, a line end, a NUL
- */
-const char *literal_value(struct arena *a, const char *s, size_t n);
+/* Skips spaces and tabs. */
+void scan_blank(struct scan *s);
+/* Records the error at the current position, and returns NULL. */
+void *scan_fail(struct scan *s, const char *why);
 
 #endif

@@ -93,7 +93,6 @@ scan_fail(struct scan *s, const char *why)
 	return NULL;
 }
 
-/* Skips `word` if it is the next word. */
 static bool
 take_word(struct scan *s, const char *word)
 {
@@ -123,9 +122,8 @@ read_operand(struct scan *s, struct operand *out)
 	end = strchr(s->p + 1, *s->p);
 	if (!end)
 		return scan_fail(s, "the quote is not closed");
-	out->kind = LITERAL;
-	out->text = literal_value(s->a, s->p, (size_t)(end + 1 - s->p));
-	if (!out->text)
+	*out = (struct operand){ LITERAL, arena_copy(s->a, s->p + 1, (size_t)(end - s->p - 1)) };
+	if (strpbrk(out->text, "\\\r\n"))
 		return scan_fail(s, "not a valid quoted string");
 	s->p = end + 1;
 	return true;
@@ -297,16 +295,16 @@ marker_env_linux(struct arena *a, const char *series, const char *machine, const
 				   version_text(a, v) :
 				   arena_printf(a, "%lu.%lu.0", major, minor);
 	const struct marker_value values[] = {
-		{ "implementation_name", "cpython", NULL },
-		{ "implementation_version", full, NULL },
-		{ "os_name", "posix", NULL },
-		{ "platform_machine", arena_strdup(a, machine), NULL },
-		{ "platform_python_implementation", "CPython", NULL },
-		{ "platform_system", "Linux", NULL },
-		{ "python_full_version", full, NULL },
-		{ "python_version", arena_printf(a, "%lu.%lu", major, minor), NULL },
-		{ "sys_platform", "linux", NULL },
-		{ "extra", extra, NULL },
+		{ "implementation_name", "cpython" },
+		{ "implementation_version", full },
+		{ "os_name", "posix" },
+		{ "platform_machine", arena_strdup(a, machine) },
+		{ "platform_python_implementation", "CPython" },
+		{ "platform_system", "Linux" },
+		{ "python_full_version", full },
+		{ "python_version", arena_printf(a, "%lu.%lu", major, minor) },
+		{ "sys_platform", "linux" },
+		{ "extra", extra },
 	};
 	struct marker_env env = { NULL, sizeof(values) / sizeof(values[0]) };
 	struct marker_value *kept = arena_array_of(a, struct marker_value, env.n);
@@ -333,43 +331,25 @@ scratch(struct eval *e)
 	return e->a;
 }
 
-static const struct marker_value *
+static const char *
 look_up(struct eval *e, const char *name)
 {
 	for (size_t i = 0; i < e->env->n; i++)
 		if (!strcmp(e->env->values[i].name, name))
-			return &e->env->values[i];
+			return e->env->values[i].value;
 	e->failed = true;
 	return NULL;
-}
-
-/* Returns the value of a variable for markers. */
-static const char *
-env_text(struct eval *e, const struct operand *o, const struct marker_value *v)
-{
-	if (!v->value)
-		return NULL;
-	if (o->kind == NAME)
-		return name_normalize(scratch(e), v->value);
-	/* A Python built from a checkout calls itself "3.13.0a1+". */
-	if (!strcmp(o->text, "python_full_version") && ends_with(v->value, "+"))
-		return arena_printf(scratch(e), "%slocal", v->value);
-	return v->value;
 }
 
 static bool
 match_version(struct eval *e, const struct clause *c, const char *text)
 {
-	size_t n = strlen(text);
 	const struct version *v;
 
 	if (c->op == OP_ARBITRARY)
-		return clause_match_text(c, NULL, unicode_lower_of(scratch(e), text, n));
-	v = version_of_any_size(scratch(e), text, n);
-	if (!v)
-		return false;
-	e->failed = e->failed || c->unusable || v->huge;
-	return !e->failed && clause_match(c, v);
+		return !strcmp(c->asked, arena_lower(scratch(e), text));
+	v = version_parse(scratch(e), text);
+	return v && clause_match(c, v);
 }
 
 /* Compares texts that are not versions: < and > are false, and <= and >= test equality. */
@@ -392,22 +372,6 @@ compare_texts(struct eval *e, const char *left, enum clause_op op, const char *r
 	return false;
 }
 
-static bool
-compare_with_set(struct eval *e, const char *left, enum clause_op op, const struct operand *o,
-		 const struct names *set)
-{
-	bool found = false;
-
-	if (!strcmp(o->text, "extra") || op == OP_COMPATIBLE || op == OP_ARBITRARY) {
-		e->failed = true;
-		return false;
-	}
-	for (size_t i = 0; i < set->n && !found; i++)
-		found = !strcmp(left, o->kind == NAME ? name_normalize(scratch(e), set->at[i]) :
-							set->at[i]);
-	return op == OP_IN ? found : op == OP_NOT_IN ? !found : op == OP_NE;
-}
-
 /*
  * variable op "literal", or the other way round. If both sides are variables, packaging takes the
  * right one as its name; if both are literals, the right one as the name of a variable.
@@ -417,23 +381,16 @@ eval_item(struct eval *e, const struct marker *m)
 {
 	bool left = m->lhs.kind != LITERAL;
 	const struct operand *o = left ? &m->lhs : &m->rhs;
-	const char *other = left ? m->rhs.text : m->lhs.text, *value;
-	const struct marker_value *v = look_up(e, o->text);
+	const char *other = left ? m->rhs.text : m->lhs.text, *value = look_up(e, o->text);
 	const struct clause *c = m->clause;
 
-	if (!v)
+	if (!value)
 		return false;
 	for (size_t i = 0; o->kind == LITERAL && i < COUNT(variables); i++)
 		if (!strcmp(o->text, variables[i].meaning.text))
 			o = &variables[i].meaning;
-	if (o->kind == NAME && strcmp(o->text, "extra"))
-		other = name_normalize(scratch(e), other);
-	value = env_text(e, o, v);
-	if (!value && !left)
-		return compare_with_set(e, other, m->op, o, v->set);
-	e->failed = e->failed || !value;
-	if (!value)
-		return false;
+	if (o->kind == NAME)
+		value = name_normalize(scratch(e), value);
 	if (!left && o->kind == VERSION)
 		c = marker_clause(scratch(e), m->op, value);
 	if (c)

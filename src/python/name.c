@@ -28,7 +28,7 @@ name_normalize(struct arena *a, const char *name)
 		plain++;
 	if (!name[plain])
 		return arena_copy(a, name, plain);
-	s = out = unicode_lower_of(a, name, strlen(name));
+	s = out = arena_lower(a, name);
 	for (const char *p = s; *p; p++) {
 		bool dash = *p == '-' || *p == '_' || *p == '.';
 

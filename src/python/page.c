@@ -50,10 +50,9 @@ page_root(struct arena *a, const struct names *projects)
 	struct json j = begin(&p, a, "Simple index");
 
 	json_put(&j, "'projects': [");
-	for (size_t i = 0; i < projects->n; i++) {
-		buf_printf(&p.html, "<a href=\"%s/\">%s</a><br>\n", projects->at[i],
-			   projects->at[i]);
-		json_put(&j, "('name': %s)", projects->at[i]);
+	list_each (text, projects) {
+		buf_printf(&p.html, "<a href=\"%s/\">%s</a><br>\n", *text, *text);
+		json_put(&j, "('name': %s)", *text);
 	}
 	end(&p, &j);
 	return p;

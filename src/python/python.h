@@ -11,23 +11,27 @@
 #include "base/list.h"
 
 /*
- * The packaging standards, with the behaviour of packaging 26: PEP 440 versions and
- * specifiers, PEP 503 names, PEP 508 requirements and markers, PEP 427 wheel
- * file names. Pure: text in, structs out, without packages or indexes. Parsers add no diagnostics:
- * they return NULL with the reason in *why (a short phrase in lower case; may be NULL), so that the
- * caller can add the place.
+ * The packaging standards, with the behaviour of packaging 26 for ASCII: PEP 440 versions and
+ * specifiers, PEP 503 names, PEP 508 requirements and markers, PEP 427 wheel file names. Numbers of
+ * more than 100 digits, and escapes in the strings of markers, are not valid. Pure: text in, structs
+ * out, without packages or indexes. Parsers add no diagnostics: they return NULL with the reason in
+ * *why (a short phrase in lower case; may be NULL), so that the caller can add the place.
  */
 
 /* --- versions: PEP 440 --- */
 
 struct version; /* a parsed version; compare with version_cmp */
 
+/* Parses a version; NULL: it is not one. */
 const struct version *version_parse(struct arena *a, const char *text);
-int version_cmp(const struct version *x, const struct version *y);    /* <0, 0, >0 */
-const char *version_text(struct arena *a, const struct version *v);   /* normalised */
-const char *version_public(struct arena *a, const struct version *v); /* without +local */
-const char *version_local(struct arena *a, const struct version *v);  /* "cu121" or NULL */
-bool version_is_prerelease(const struct version *v);                  /* a, b, rc or dev */
+/* Compares two versions; returns a number below 0, 0, or above 0. */
+int version_cmp(const struct version *x, const struct version *y);
+/* Return the normalised text; the text without the local part; the local part, "cu121", or NULL. */
+const char *version_text(struct arena *a, const struct version *v);
+const char *version_public(struct arena *a, const struct version *v);
+const char *version_local(struct arena *a, const struct version *v);
+/* Returns true for an alpha, beta, candidate or development release. */
+bool version_is_prerelease(const struct version *v);
 /* Return the count of numbers in the release, and the i-th one (0 past the end): 2.10.1 -> 2, 10,
  * 1. */
 size_t version_release_count(const struct version *v);
@@ -41,13 +45,10 @@ bool version_same_series(const char *x, const char *y);
 
 struct specifiers; /* ">=2,<3"; empty matches everything */
 
+/* Parses a list of clauses; NULL: one of them is not valid. */
 const struct specifiers *specifiers_parse(struct arena *a, const char *text);
-/*
- * Returns true if a version matches. Specifiers that packaging parses but cannot compare match no
- * version: numbers of more than 4300 digits, and ~=1.0post1 with a non-ASCII letter.
- */
 bool specifiers_match(const struct specifiers *s, const struct version *v);
-/* Returns the text of str(SpecifierSet(...)); "" for an empty set. */
+/* Returns the clauses, sorted, each text once; "" for an empty set. */
 const char *specifiers_text(struct arena *a, const struct specifiers *s);
 /* Returns the version of the only == or === without a wildcard, or NULL. */
 const struct version *specifiers_pin(const struct specifiers *s);
@@ -112,9 +113,7 @@ enum pip_option pip_option(struct arena *a, const char *word, const char **value
 /* The environment in which markers are evaluated: PEP 508's names and their values. */
 struct marker_env {
 	const struct marker_value {
-		const char *name;
-		const char *value;       /* value; NULL for a set */
-		const struct names *set; /* for extras and dependency_groups */
+		const char *name, *value;
 	} * values;
 	size_t n;
 };
@@ -123,8 +122,8 @@ const struct marker *marker_parse(struct arena *a, const char *text);
 /* Returns the text of str(Marker(...)); NULL if a value contains both kinds of quotes. */
 const char *marker_text(struct arena *a, const struct marker *m);
 /*
- * Evaluates a marker into *value. Returns false if it has a variable that env lacks, or an invalid
- * comparison (os_name ~= "posix", extras == "x").
+ * Evaluates a marker into *value. Returns false if it has a variable that env lacks, such as the
+ * sets of lock files (extras, dependency_groups), or an invalid comparison (os_name ~= "posix").
  */
 bool marker_eval(const struct marker *m, const struct marker_env *env, bool *value);
 /*

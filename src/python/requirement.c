@@ -45,7 +45,7 @@ read_extras(struct scan *s, struct names *out)
 
 		if (!name)
 			return false;
-		list_push(s->a, out, name);
+		names_once(s->a, out, name);
 		scan_blank(s);
 		if (*s->p == ']')
 			break;
@@ -55,7 +55,7 @@ read_extras(struct scan *s, struct names *out)
 		scan_blank(s);
 	}
 	s->p++;
-	unicode_sort(out);
+	names_sort(out);
 	return true;
 }
 
@@ -64,12 +64,11 @@ static const char *
 specifier_end(const char *p, const char *end)
 {
 	const char *stop = starts_with(p, "===") ? ";)" : " ,;)";
-	size_t n;
 
 	p += strspn(p, "=<>!~");
-	while ((n = unicode_space(p, (size_t)(end - p))) > 0)
-		p += n;
-	while (p < end && !strchr(stop, *p) && !unicode_space(p, (size_t)(end - p)))
+	while (p < end && is_space(*p))
+		p++;
+	while (p < end && !strchr(stop, *p) && !is_space(*p))
 		p++;
 	return p;
 }
@@ -88,7 +87,6 @@ skip_specifiers(struct scan *s)
 	}
 }
 
-/* Sets s->p to the first invalid specifier. */
 static void
 find_bad_specifier(struct scan *s, const char *start, const char *end)
 {

@@ -70,7 +70,6 @@ is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\f' || c == '\r';
 }
 
-/* Returns the length of `s` before its comment. */
 static size_t
 before_comment(const char *s, size_t n)
 {

@@ -6,19 +6,6 @@
 #include "base/buf.h"
 #include "base/str.h"
 
-static void
-trim(const char **s, size_t *n)
-{
-	size_t len;
-
-	while ((len = unicode_space(*s, *n)) > 0) {
-		*s += len;
-		*n -= len;
-	}
-	while ((len = unicode_space_before(*s, *n)) > 0)
-		*n -= len;
-}
-
 /* Longer ones first. */
 static const struct {
 	char text[7];
@@ -58,9 +45,9 @@ static bool
 read_arbitrary(struct arena *a, const char *s, size_t n, struct clause *c)
 {
 	for (size_t i = 0; i < n; i++)
-		if (s[i] == ';' || s[i] == ')' || unicode_space(s + i, n - i))
+		if (s[i] == ';' || s[i] == ')' || is_space(s[i]))
 			return false;
-	c->asked = unicode_lower_of(a, s, n);
+	c->asked = arena_lower(a, arena_copy(a, s, n));
 	c->v = version_of(a, s, n);
 	c->canonical = c->v && !strcmp(c->asked, version_text(a, c->v));
 	return true;
@@ -71,32 +58,15 @@ read_wildcard(struct arena *a, const char *s, size_t n, struct clause *c)
 {
 	const struct version *v;
 
-	if (unicode_space_before(s, n - 2))
+	if (is_space(s[n - 3]))
 		return false;
-	v = version_of_any_size(a, s, n - 2);
+	v = version_of(a, s, n - 2);
 	if (!v || v->local || !version_is_release(v))
 		return false;
 	c->v = v;
 	c->wildcard = true;
 	c->stem = version_stem(a, v, 0, &c->n_stem);
 	return true;
-}
-
-/*
- * Parses a version in which packaging's expression for ~= accepts U+017F, U+0131 and U+0130 for s
- * and i, because it ignores case beyond ASCII.
- */
-static const struct version *
-look_alike(struct arena *a, const char *s, size_t n)
-{
-	char *plain = arena_alloc(a, n + 1, 1), *out = plain;
-	uint32_t cp;
-
-	for (size_t i = 0, len; i < n; i += len) {
-		len = unicode_next(s + i, n - i, &cp);
-		*out++ = cp == 0x17f ? 's' : cp == 0x131 || cp == 0x130 ? 'i' : s[i];
-	}
-	return version_of_any_size(a, plain, (size_t)(out - plain));
 }
 
 static bool
@@ -106,11 +76,7 @@ read_version(struct arena *a, const char *s, size_t n, struct clause *c)
 
 	if (equality && n > 2 && !memcmp(s + n - 2, ".*", 2))
 		return read_wildcard(a, s, n, c);
-	c->v = version_of_any_size(a, s, n);
-	if (!c->v && c->op == OP_COMPATIBLE) {
-		c->v = look_alike(a, s, n);
-		c->unusable = true;
-	}
+	c->v = version_of(a, s, n);
 	if (!c->v || (c->v->local && !equality))
 		return false;
 	if (c->op == OP_LT)
@@ -128,7 +94,6 @@ clause_read(struct arena *a, const char *s, size_t n, struct clause *c)
 {
 	size_t len;
 	const char *op;
-	char *text;
 
 	*c = (struct clause){ 0 };
 	trim(&s, &n);
@@ -141,12 +106,8 @@ clause_read(struct arena *a, const char *s, size_t n, struct clause *c)
 	trim(&s, &n);
 	if (!(c->op == OP_ARBITRARY ? read_arbitrary(a, s, n, c) : read_version(a, s, n, c)))
 		return false;
-	c->unusable = c->unusable || (c->v && c->v->huge);
-	text = arena_alloc(a, len + n + 1, 1);
-	memcpy(text, op, len);
-	if (n)
-		memcpy(text + len, s, n);
-	c->text = text;
+	c->text = s == op + len ? arena_copy(a, op, len + n) :
+				  arena_printf(a, "%.*s%.*s", (int)len, op, (int)n, s);
 	return true;
 }
 
@@ -170,7 +131,6 @@ specifiers_of(struct arena *a, const char *s, size_t n)
 			continue;
 		if (!clause_read(a, part, len, &out->at[out->n]))
 			return NULL;
-		out->unusable = out->unusable || out->at[out->n].unusable;
 		out->n++;
 	}
 	return out;
@@ -186,8 +146,7 @@ const struct version *
 specifiers_pin(const struct specifiers *s)
 {
 	list_each (c, s)
-		if (c->v && !c->wildcard && !c->unusable &&
-		    (c->op == OP_EQ || c->op == OP_ARBITRARY))
+		if (c->v && !c->wildcard && (c->op == OP_EQ || c->op == OP_ARBITRARY))
 			return c->v;
 	return NULL;
 }
@@ -225,78 +184,25 @@ clause_match(const struct clause *c, const struct version *v)
 }
 
 bool
-clause_match_text(const struct clause *c, const struct version *v, const char *lower)
-{
-	if (c->op == OP_ARBITRARY)
-		return !strcmp(c->asked, lower);
-	return v && clause_match(c, v);
-}
-
-bool
 specifiers_match(const struct specifiers *s, const struct version *v)
 {
-	if (s->unusable)
-		return false;
-	for (size_t i = 0; i < s->n; i++)
-		if (!clause_match(&s->at[i], v))
+	list_each (c, s)
+		if (!clause_match(c, v))
 			return false;
 	return true;
-}
-
-static int
-cmp_text(const void *x, const void *y)
-{
-	return unicode_cmp((*(const struct clause *const *)x)->text,
-			   (*(const struct clause *const *)y)->text);
-}
-
-/*
- * Orders clauses by meaning: compares versions as versions, except that trailing zeros of the
- * release count in ~=, and === and V.* are compared as text.
- */
-static int
-cmp_meaning(const struct clause *x, const struct clause *y)
-{
-	int order;
-
-	if (x->op != y->op)
-		return x->op < y->op ? -1 : 1;
-	if (x->wildcard != y->wildcard)
-		return x->wildcard ? 1 : -1;
-	if (x->op == OP_ARBITRARY || x->wildcard)
-		return strcmp(x->text, y->text);
-	order = version_cmp(x->v, y->v);
-	if (!order && x->op == OP_COMPATIBLE)
-		order = (x->v->zeros > y->v->zeros) - (x->v->zeros < y->v->zeros);
-	return order;
-}
-
-static int
-cmp_meaning_then_text(const void *x, const void *y)
-{
-	int order = cmp_meaning(*(const struct clause *const *)x, *(const struct clause *const *)y);
-
-	return order ? order : cmp_text(x, y);
 }
 
 const char *
 specifiers_text(struct arena *a, const struct specifiers *s)
 {
 	struct buf b = BUF(a);
-	const struct clause **sorted = arena_array_of(a, const struct clause *, s->n);
-	size_t n = 0;
+	struct names all = { 0 };
 
-	for (size_t i = 0; i < s->n; i++)
-		sorted[i] = &s->at[i];
-	/* Keeps the first of equal clauses, in the order of the text. */
-	qsort(sorted, s->n, sizeof(sorted[0]), cmp_meaning_then_text);
-	for (size_t i = 0; i < s->n; i++)
-		if (!n || cmp_meaning(sorted[n - 1], sorted[i]))
-			sorted[n++] = sorted[i];
-	qsort(sorted, n, sizeof(sorted[0]), cmp_text);
-	for (size_t i = 0; i < n; i++) {
-		buf_puts(&b, i ? "," : "");
-		buf_puts(&b, sorted[i]->text);
-	}
+	list_each (c, s)
+		list_push(a, &all, c->text);
+	names_sort(&all);
+	for (size_t i = 0; i < all.n; i++)
+		if (!i || strcmp(all.at[i - 1], all.at[i]) != 0)
+			buf_printf(&b, "%s%s", i ? "," : "", all.at[i]);
 	return buf_text(&b);
 }

@@ -22,7 +22,7 @@
 struct reader {
 	const char *p, *end;
 	unsigned char *k; /* the next byte of the key */
-	bool huge;
+	bool huge;        /* a number has more than VERSION_DIGITS_MAX digits */
 };
 
 enum rank { RANK_DEV_ONLY, RANK_A, RANK_B, RANK_RC, RANK_FINAL };
@@ -31,9 +31,7 @@ enum {
 	KEY_END = 1,
 	KEY_WORD = 2,
 	KEY_DIGITS = 3,
-	KEY_NUMBER = 4,
-	KEY_DIGITS_MAX = 100,
-	KEY_MORE = KEY_NUMBER + KEY_DIGITS_MAX + 1,
+	KEY_NUMBER = 4, /* and VERSION_DIGITS_MAX values above it */
 	KEY_NO_DEV = 255,
 };
 
@@ -68,14 +66,10 @@ skip_digits(const char *p, const char *end)
 static void
 put_number(struct reader *r, const char *d, const char *end)
 {
-	size_t left;
-
-	r->huge = r->huge || end - d > VERSION_DIGITS_MAX;
 	while (d < end && *d == '0')
 		d++;
-	for (left = (size_t)(end - d); left >= KEY_DIGITS_MAX; left -= KEY_DIGITS_MAX)
-		*r->k++ = KEY_MORE;
-	*r->k++ = (unsigned char)(KEY_NUMBER + left);
+	r->huge |= end - d > VERSION_DIGITS_MAX;
+	*r->k++ = (unsigned char)(KEY_NUMBER + (end - d));
 	while (d < end)
 		*r->k++ = (unsigned char)*d++;
 }
@@ -84,9 +78,7 @@ put_number(struct reader *r, const char *d, const char *end)
 static const unsigned char *
 digits_of(const unsigned char *k, size_t *n)
 {
-	for (*n = 0; *k == KEY_MORE; k++)
-		*n += KEY_DIGITS_MAX;
-	*n += *k++ - (size_t)KEY_NUMBER;
+	*n = *k++ - (size_t)KEY_NUMBER;
 	return k;
 }
 
@@ -251,19 +243,25 @@ read_local(struct reader *r, char *out)
 	return true;
 }
 
+void
+trim(const char **s, size_t *n)
+{
+	for (; *n && is_space(**s); --*n)
+		++*s;
+	while (*n && is_space((*s)[*n - 1]))
+		--*n;
+}
+
 const struct version *
-version_of_any_size(struct arena *a, const char *s, size_t n)
+version_of(struct arena *a, const char *s, size_t n)
 {
 	enum { KEY_SPARE = 16 }; /* maximum bytes of a key beyond two for each character */
-	struct reader r = { .p = s, .end = s + n };
+	struct reader r;
 	struct version *v;
 	char *local;
-	size_t len;
 
-	while ((len = unicode_space(r.p, (size_t)(r.end - r.p))) > 0)
-		r.p += len;
-	while ((len = unicode_space_before(r.p, (size_t)(r.end - r.p))) > 0)
-		r.end -= len;
+	trim(&s, &n);
+	r = (struct reader){ .p = s, .end = s + n };
 	if (r.p < r.end && to_lower(*r.p) == 'v')
 		r.p++;
 	if (r.p == r.end || !is_digit(*r.p))
@@ -281,16 +279,7 @@ version_of_any_size(struct arena *a, const char *s, size_t n)
 	}
 	*r.k++ = KEY_END;
 	v->n = (size_t)(r.k - v->key);
-	v->huge = r.huge;
-	return r.p == r.end ? v : NULL;
-}
-
-const struct version *
-version_of(struct arena *a, const char *s, size_t n)
-{
-	const struct version *v = version_of_any_size(a, s, n);
-
-	return v && !v->huge ? v : NULL;
+	return r.p == r.end && !r.huge ? v : NULL;
 }
 
 const struct version *

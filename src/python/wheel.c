@@ -8,46 +8,13 @@
  * The grammar of PEP 427 and packaging:
  *
  *     file     = name "-" version ("-" build)? "-" tags "-" tags "-" tags ".whl"
- *     name     = [\w._]+ without "__"
+ *     name     = [A-Za-z0-9._]+ without "__"
  *     build    = digits .*
- *     tags     = tag ("." tag)*       the first ones are identifiers
+ *     tags     = tag ("." tag)*       the first ones are names of Python
  */
 
 /* Limits the tags of "a.b-c.d-e.f", because a file name of 255 bytes can expand to very many. */
 enum { TAGS_MAX = 1 << 16, PARTS = 3 };
-
-static bool
-is_project(const char *s)
-{
-	size_t n = strlen(s);
-	uint32_t cp;
-
-	for (size_t i = 0; i < n;) {
-		bool dot = s[i] == '.';
-
-		if (s[i] == '_' && s[i + 1] == '_')
-			return false;
-		i += unicode_next(s + i, n - i, &cp);
-		if (!dot && !(unicode_classes_of(cp) & UNI_WORD))
-			return false;
-	}
-	return n > 0;
-}
-
-static bool
-is_identifier(const char *s)
-{
-	size_t n = strlen(s);
-	unsigned class = UNI_ID_START;
-	uint32_t cp;
-
-	for (size_t i = 0; i < n; class = UNI_ID_PART) {
-		i += unicode_next(s + i, n - i, &cp);
-		if (!(unicode_classes_of(cp) & class))
-			return false;
-	}
-	return n > 0;
-}
 
 /* Returns the build tag, "7a" for "007a"; packaging stops at a line end. */
 static const char *
@@ -55,7 +22,7 @@ read_build(struct arena *a, const char *s)
 {
 	size_t digits = strspn(s, "0123456789");
 
-	if (!digits || digits > VERSION_DIGITS_MAX)
+	if (!digits)
 		return NULL;
 	for (; *s == '0' && digits > 1; digits--)
 		s++;
@@ -69,26 +36,25 @@ read_tags(struct arena *a, const char *const *parts, struct names *out)
 	size_t all = 1;
 
 	for (size_t i = 0; i < PARTS; i++) {
-		split[i] = names_split(a, parts[i], '.');
-		if (!split[i].n || names_have(&split[i], "") || ends_with(parts[i], ".") ||
-		    split[i].n > TAGS_MAX / all)
+		const struct names words = names_split(a, arena_lower(a, parts[i]), '.');
+
+		if (!words.n || names_have(&words, "") || ends_with(parts[i], ".") ||
+		    words.n > TAGS_MAX / all)
 			return false;
-		all *= split[i].n;
+		list_each (word, &words)
+			names_once(a, &split[i], *word);
+		all *= words.n;
 	}
-	for (size_t i = 0; i < split[0].n; i++)
-		if (!is_identifier(split[0].at[i]))
+	list_each (word, &split[0])
+		if (!str_matches(*word, "^[a-z_][a-z0-9_]*$"))
 			return false;
-	for (size_t i = 0; i < PARTS; i++)
-		for (size_t j = 0; j < split[i].n; j++)
-			split[i].at[j] =
-				unicode_lower_of(a, split[i].at[j], strlen(split[i].at[j]));
 	for (size_t i = 0; i < split[0].n; i++)
 		for (size_t j = 0; j < split[1].n; j++)
 			for (size_t k = 0; k < split[2].n; k++)
 				list_push(a, out,
 					  arena_printf(a, "%s-%s-%s", split[0].at[i],
 						       split[1].at[j], split[2].at[k]));
-	unicode_sort(out);
+	names_sort(out);
 	return true;
 }
 
@@ -103,7 +69,8 @@ wheel_file_parse(struct arena *a, const char *file_name)
 		return NULL;
 	stem = arena_copy(a, file_name, strlen(file_name) - strlen(".whl"));
 	parts = names_split(a, stem, '-');
-	if (ends_with(stem, "-") || parts.n < 5 || parts.n > 6 || !is_project(parts.at[0]))
+	if (ends_with(stem, "-") || parts.n < 5 || parts.n > 6 ||
+	    !str_matches(parts.at[0], "^[A-Za-z0-9._]+$") || strstr(parts.at[0], "__"))
 		return NULL;
 	w->name = name_normalize(a, parts.at[0]);
 	w->version = version_parse(a, parts.at[1]);

@@ -116,10 +116,7 @@ write_map(struct json *j, const struct key *k, const char *base)
 	}
 }
 
-/*
- * Writes a key that is set. An empty list means the same as no list; the first word of a KEY_WORD
- * is the default.
- */
+/* An empty list means the same as no list; the first word of a KEY_WORD is the default. */
 static void
 write_key(struct json *j, const struct key *k, const char *base)
 {

@@ -70,7 +70,6 @@ too_many(struct chain *c, struct span at)
 	return NULL;
 }
 
-/* Returns one file that `from` extends. */
 static const struct node *
 load_base(struct chain *c, const struct file *from, const struct node *name, unsigned depth)
 {

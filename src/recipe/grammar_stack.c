@@ -95,13 +95,14 @@ grammar_gpu(struct load *l, const char *s)
 		"write its compute capability instead, such as \"8.6\"; `stackbuild facts gpu` "
 		"lists the names",
 		"the GPU %s is not in the knowledge base", shown(l->a, s));
-	/* Returns "9.0" or "12.0" for nvcc's "90" or "sm_120a". */
-	if (!starts_with(s, "sm_") && !is_digit(*s))
-		c->fix = str_nearest(s, known.at, known.n);
-	else if (capability_parse(s, &cc))
+	/* Suggests "9.0" for "90" and "sm90", "12.0" for "sm_120a", and "rtx4090" for "4091". */
+	if (capability_parse(starts_with(s, "sm") && is_digit(s[2]) ? s + 2 : s, &cc))
 		c->fix = arena_printf(l->a, "%u.%u", cc.major, cc.minor);
-	if (c->fix && is_digit(*c->fix) && !facts_cc(l->f, c->fix))
+	if (c->fix && !facts_cc(l->f, c->fix))
 		c->fix = NULL;
+	if (!c->fix && !starts_with(s, "sm_"))
+		c->fix = str_nearest(is_digit(*s) ? arena_printf(l->a, "rtx%s", s) : s, known.at,
+				     known.n);
 	if (c->fix)
 		c->help = arena_printf(l->a, "did you mean `%s`?", c->fix);
 	return c;

@@ -141,7 +141,6 @@ read_entries(struct load *l, const struct node *matrix, const char *what, struct
 	return good;
 }
 
-/* Returns the override of the same key among the first n of a cell, or NULL. */
 static struct override *
 find(const struct overrides *cell, size_t n, const struct override *key)
 {

@@ -20,10 +20,7 @@ as_map(struct load *l, const struct key *k, const struct node *base, const struc
 	return map;
 }
 
-/*
- * Merges two values. With `keep`, inside `variants`, a null stays: it removes a key when the
- * variant is merged into the recipe.
- */
+/* keep: inside `variants`, a null stays, and removes a key when the variant is merged. */
 static const struct node *
 merge_in(struct load *l, const struct key *k, const struct node *base, const struct node *over,
 	 bool keep)

@@ -56,7 +56,6 @@ key_missing(struct load *l, const struct key *k, const char *name, struct span a
 		      "`%s` without `%s`", k->path, name);
 }
 
-/* Reads a text and checks its grammar. */
 static bool
 read_text(struct load *l, const struct key *k, const char *path, const struct node *n,
 	  struct text *out)
@@ -198,7 +197,6 @@ read_keys(struct load *l, const struct key *k, const struct node *n, char *base)
 	return good;
 }
 
-/* Checks the conditions between the keys of a map. */
 static bool
 map_holds(struct load *l, const struct key *k, const struct node *n, const char *base)
 {

@@ -110,7 +110,6 @@ add_ignored(struct load *l, struct recipe *r)
 	return good;
 }
 
-/* Returns the recipe of one cell; NULL if it is not valid. */
 static const struct recipe *
 make(struct making *m, const struct node *root, const char *cell)
 {
@@ -245,11 +244,7 @@ others_hold(struct making *m, const struct node *plain)
 static bool
 is_touched(const struct cells *cells, const struct override *set)
 {
-	for (size_t c = 0; c < cells->n; c++)
-		for (size_t i = 0; i < cells->at[c].overrides.n; i++)
-			if (cells->at[c].overrides.at[i].top == set->top)
-				return true;
-	return false;
+	return list_any(c, cells, list_any(o, &c->overrides, o->top == set->top));
 }
 
 static const struct recipes *
@@ -311,7 +306,7 @@ recipes_load_from(struct arena *a, struct diags *ds, const struct facts *f,
 	struct overrides structural = { 0 };
 	size_t i;
 
-	diags_init(&l.echoes, a);
+	l.echoes = DIAGS(l.echoes, a);
 	root = extends_load(&l, &m.src);
 	if (!sets_read(&l, &m.sets) || !root)
 		return NULL;

@@ -14,7 +14,6 @@ struct writer {
 	const struct facts *f;
 };
 
-/* Returns true for grammars that accept no number. */
 static bool
 never_number(grammar *g)
 {
@@ -30,10 +29,7 @@ never_number(grammar *g)
 	return false;
 }
 
-/*
- * Returns the values that an editor should suggest for a key, from the knowledge base; other values
- * are valid, too.
- */
+/* Returns the values that an editor should suggest; other values are valid, too. */
 static struct names
 offered(struct writer *w, const struct key *k)
 {
@@ -181,10 +177,7 @@ maps_body(struct writer *w, const struct key *k)
 	json_put(&w->j, "}]}");
 }
 
-/*
- * Writes a map of dotted keys: every path of the table that cells may set, and names below maps of
- * names.
- */
+/* Writes every path of the table that cells may set, and names below maps of names. */
 static void
 dotted_body(struct writer *w, bool entries)
 {

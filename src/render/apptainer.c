@@ -53,8 +53,6 @@ const struct shape apptainer_shape[] = {
 	{ 0 },
 };
 
-static const struct span nowhere;
-
 static struct shell
 shell_of(const struct target *t, const struct step *s)
 {
@@ -127,10 +125,7 @@ lies_in(const char *file, const char *dir)
 	       (!strcmp(dir, ".") || (!strncmp(file, dir, n) && file[n] == '/'));
 }
 
-/*
- * Adds the application's files, each once. A file in a copied directory is not listed again,
- * because cp would nest the two.
- */
+/* A file in a copied directory is not listed again, because cp would nest the two. */
 static void
 add_app_files(struct target *t)
 {
@@ -272,8 +267,8 @@ head(struct target *t, const char *image, const char *file)
 
 	target_title(t, "title", arena_printf(t->a, "on %s", s->base.value));
 	scope_text(t->top, "name", t->plan->name, r->stack.at);
-	scope_text(t->top, "image", image, nowhere);
-	scope_text(t->top, "file", file, nowhere);
+	scope_text(t->top, "image", image, NOWHERE);
+	scope_text(t->top, "file", file, NOWHERE);
 	scope_flag(t->top, "gpu", s->archs.n > 0);
 	if (s->user.value)
 		target_lines(t->top, "notes",
@@ -296,7 +291,7 @@ head(struct target *t, const char *image, const char *file)
 		scope_text(t->top, "machine",
 			   starts_with(platform, "linux/arm64") ? "aarch64" : "x86_64",
 			   r->platform.at);
-	scope_text(t->top, "digest", r->digest, nowhere);
+	scope_text(t->top, "digest", r->digest, NOWHERE);
 	scope_flag(t->top, "smoke", t->plan->nvcc != NULL);
 	scope_flag(t->top, "nvcc", t->plan->nvcc && !strcmp(t->plan->nvcc, "nvcc"));
 	scope_flag(t->top, "apt", s->apt.n > 0 && !s->dnf);
@@ -321,7 +316,7 @@ apptainer_fill(struct target *t)
 		file = fs_join(t->a, cell, file);
 	target_refuse_host(t);
 	if (secrets.n)
-		refuse(t, nowhere,
+		refuse(t, NOWHERE,
 		       arena_printf(t->a,
 				    "an Apptainer build has no secrets, and the recipe needs %s",
 				    names_words(t->a, &secrets, "and")),

@@ -9,8 +9,6 @@
  * each cell. Cells with the same wheels are a group: they wait for the same jobs.
  */
 
-static const struct span nowhere;
-
 static const struct shape wheel_shape[] = {
 	{ "step", VALUE_TEXT, "the extension", 0 },
 	{ "cell", VALUE_TEXT, "cell that compiles it; missing without a matrix", 0 },
@@ -94,14 +92,13 @@ add_wheels(struct target *t, const struct schedule *s, size_t *no)
 			continue;
 		no[i] = n++;
 		item = scope_item(t->top, "wheels");
-		scope_text(item, "step", w->step, nowhere);
-		scope_text(item, "cell", m->cells.at[w->cell].name, nowhere);
-		scope_text(item, "id", arena_printf(t->a, "%.40s-%.12s", w->step, w->key), nowhere);
-		scope_text(item, "no", number(t->a, no[i]), nowhere);
+		scope_text(item, "step", w->step, NOWHERE);
+		scope_text(item, "cell", m->cells.at[w->cell].name, NOWHERE);
+		scope_text(item, "id", arena_printf(t->a, "%.40s-%.12s", w->step, w->key), NOWHERE);
+		scope_text(item, "no", number(t->a, no[i]), NOWHERE);
 	}
 }
 
-/* Returns the numbers of the wheels that a cell waits for. */
 static const char *
 waits_for(struct target *t, const struct schedule *s, const size_t *no, size_t cell)
 {
@@ -128,8 +125,8 @@ add_groups(struct target *t, const struct schedule *s, const size_t *no)
 		for (size_t i = 0; i < t->matrix->cells.n; i++)
 			if (!strcmp(waits_for(t, s, no, i), keys.at[k]))
 				list_push(t->a, &cells, number(t->a, i));
-		scope_text(item, "cells", names_join(t->a, &cells, ","), nowhere);
-		scope_text(item, "wheels", keys.at[k], nowhere);
+		scope_text(item, "cells", names_join(t->a, &cells, ","), NOWHERE);
+		scope_text(item, "wheels", keys.at[k], NOWHERE);
 	}
 }
 
@@ -151,16 +148,16 @@ add_job(struct target *t, const char *name, const char *part, size_t no, const c
 	struct scope *item = scope_item(t->top, "jobs");
 
 	check_dollar(t, cell);
-	scope_text(item, "job", arena_printf(t->a, "%s-%s-%zu", name, part, no), nowhere);
-	scope_text(item, "part", part, nowhere);
+	scope_text(item, "job", arena_printf(t->a, "%s-%s-%zu", name, part, no), NOWHERE);
+	scope_text(item, "part", part, NOWHERE);
 	scope_text(item, "what",
 		   arena_printf(t->a, "%s%s%s", step ? step : "", step && cell ? " of " : "",
 				cell ? cell : ""),
-		   nowhere);
+		   NOWHERE);
 	if (cell)
-		scope_text(item, "cell", arena_printf(t->a, "--cell=%s", cell), nowhere);
+		scope_text(item, "cell", arena_printf(t->a, "--cell=%s", cell), NOWHERE);
 	if (step)
-		scope_text(item, "step", arena_printf(t->a, "--wheel=%s", step), nowhere);
+		scope_text(item, "step", arena_printf(t->a, "--wheel=%s", step), NOWHERE);
 }
 
 /* Returns a reference that contains $(REGISTRY), a variable of the container. */
@@ -178,17 +175,17 @@ add_jobs(struct target *t, const struct schedule *s, const char *stack)
 				m->cells.at[m->wheels.at[i].cell].name);
 	for (size_t i = 0; i < m->cells.n; i++)
 		add_job(t, name, "cell", i, NULL, m->cells.at[i].name);
-	scope_text(t->top, "at", arena_printf(t->a, "/recipe/%s", file), nowhere);
+	scope_text(t->top, "at", arena_printf(t->a, "/recipe/%s", file), NOWHERE);
 	scope_text(t->top, "store",
-		   arena_printf(t->a, "--store=oci://$(REGISTRY)/%s-wheels", stack), nowhere);
+		   arena_printf(t->a, "--store=oci://$(REGISTRY)/%s-wheels", stack), NOWHERE);
 	scope_text(t->top, "cache_from",
-		   arena_printf(t->a, "--cache-from=$(REGISTRY)/%s-cache", stack), nowhere);
+		   arena_printf(t->a, "--cache-from=$(REGISTRY)/%s-cache", stack), NOWHERE);
 	scope_text(t->top, "cache_to", arena_printf(t->a, "--cache-to=$(REGISTRY)/%s-cache", stack),
-		   nowhere);
-	scope_text(t->top, "tag", arena_printf(t->a, "--tag=$(REGISTRY)/%s", stack), nowhere);
-	scope_text(t->top, "configmap", arena_printf(t->a, "%s-recipe", name), nowhere);
-	scope_text(t->top, "settings", arena_printf(t->a, "%s-settings", name), nowhere);
-	scope_text(t->top, "registry", arena_printf(t->a, "%s-registry", name), nowhere);
+		   NOWHERE);
+	scope_text(t->top, "tag", arena_printf(t->a, "--tag=$(REGISTRY)/%s", stack), NOWHERE);
+	scope_text(t->top, "configmap", arena_printf(t->a, "%s-recipe", name), NOWHERE);
+	scope_text(t->top, "settings", arena_printf(t->a, "%s-settings", name), NOWHERE);
+	scope_text(t->top, "registry", arena_printf(t->a, "%s-registry", name), NOWHERE);
 }
 
 void
@@ -202,26 +199,26 @@ cluster_fill(struct target *t)
 	const char *stack = arena_copy(t->a, image, strcspn(image, ":"));
 
 	scope_text(t->top, "stack", stack, first->stack.at);
-	scope_text(t->top, "recipe", first->path, nowhere);
+	scope_text(t->top, "recipe", first->path, NOWHERE);
 	for (size_t i = 0; i < t->cells->n && t->language == LANG_YAML; i++) {
 		const char *lock = lock_path(t->a, t->cells->at[i]);
 
 		if (fs_exists(lock))
-			scope_item_text(t->top, "locks", lock, nowhere);
+			scope_item_text(t->top, "locks", lock, NOWHERE);
 	}
 	if (first->variant)
 		scope_text(t->top, "variant", arena_printf(t->a, "--variant=%s", first->variant),
-			   nowhere);
-	scope_text(t->top, "out", fs_join(t->a, "out", first->stack.s), nowhere);
+			   NOWHERE);
+	scope_text(t->top, "out", fs_join(t->a, "out", first->stack.s), NOWHERE);
 	for (size_t i = 0; i < t->secrets->n; i++)
-		scope_item_text(t->top, "secrets", t->secrets->at[i], nowhere);
-	scope_text(t->top, "generated", target_generated(t->a, first), nowhere);
+		scope_item_text(t->top, "secrets", t->secrets->at[i], NOWHERE);
+	scope_text(t->top, "generated", target_generated(t->a, first), NOWHERE);
 	add_wheels(t, &s, no);
 	for (size_t i = 0; i < m->cells.n; i++) {
 		struct scope *item = scope_item(t->top, "cells");
 
-		scope_text(item, "cell", m->cells.at[i].name, nowhere);
-		scope_text(item, "no", number(t->a, i), nowhere);
+		scope_text(item, "cell", m->cells.at[i].name, NOWHERE);
+		scope_text(item, "no", number(t->a, i), NOWHERE);
 	}
 	add_groups(t, &s, no);
 	if (t->language == LANG_YAML)

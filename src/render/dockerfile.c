@@ -37,8 +37,6 @@ const struct shape dockerfile_shape[] = {
 	{ 0 },
 };
 
-static const struct span nowhere;
-
 /* --- the comments at the top: contents, and the build command --- */
 
 /*
@@ -59,10 +57,7 @@ docker_image_tag(struct arena *a, const struct recipe *r)
 	return arena_printf(a, "%s:%s", name, tag);
 }
 
-/*
- * Returns "docker build -t x ... CONTEXT". dockerfile NULL: the one in the context, the directory
- * of the helpers; app: the directory from which `app` copies.
- */
+/* dockerfile NULL: the one in the context; app: the directory from which `app` copies. */
 static const char *
 build_command(struct target *t, const char *dockerfile, const char *app, const char *context)
 {
@@ -125,11 +120,11 @@ head(struct target *t)
 	scope_text(t->top, "where",
 		   arena_printf(t->a, "In %s (Docker before 23: DOCKER_BUILDKIT=1 docker build):",
 				r->cell ? "the directory above" : "this directory"),
-		   nowhere);
+		   NOWHERE);
 	scope_text(t->top, "command", build_command(t, file, "DIR", "."), r->platform.at);
 	scope_text(t->top, "tag", docker_image_tag(t->a, r), r->stack.at);
 	if (t->plan->nvcc)
-		scope_text(t->top, "proof", DOCKER_SHARE "/smoke", nowhere);
+		scope_text(t->top, "proof", DOCKER_SHARE "/smoke", NOWHERE);
 	hints(t);
 }
 

@@ -17,12 +17,7 @@
  * requested one; therefore, all inputs precede the first compile.
  */
 
-static const struct span nowhere;
-
-/*
- * Returns whether the build compiles an extension: false for a wheel by URL, or a wheel in the
- * context (file).
- */
+/* Returns false for a wheel by URL, or a wheel in the context (file). */
 static bool
 compiles(const struct step *s, const struct render_build *build, const char **file)
 {
@@ -41,9 +36,9 @@ begin(struct target *t, const char *name, const char *from, const struct step *b
 	struct scope *out = scope_item(t->top, "stages");
 
 	list_push(t->a, &t->stages, (struct docker_stage){ name, base ? base->id : NULL, base });
-	scope_text(out, "stage", name, nowhere);
-	scope_text(out, "from", from, base ? base->at : nowhere);
-	scope_text(out, "heading", heading, nowhere);
+	scope_text(out, "stage", name, NOWHERE);
+	scope_text(out, "from", from, base ? base->at : NOWHERE);
+	scope_text(out, "heading", heading, NOWHERE);
 	if (base && !t->plan->stack->base.given)
 		target_lines(out, "remarks", t->plan->stack->base.reason);
 	return out;
@@ -61,9 +56,7 @@ add_copy(struct scope *stage, const char *code)
 	scope_code(scope_item(stage, "copies"), "copy", code);
 }
 
-/*
- * Adds a stage with one wheel; file: its path in the context, or NULL if another stage builds it.
- */
+/* file: the path of the wheel in the context, or NULL if another stage builds it. */
 static void
 wheel_stage(struct target *t, const struct step *s, const char *file)
 {
@@ -124,9 +117,7 @@ from_wheel(struct target *t, const struct step *s)
 	return arena_printf(t->a, "--from=wheel-%s / /%s/", s->id, s->id);
 }
 
-/*
- * Adds the stage with all inputs, or all wheels, and before it one or two stages for each of them.
- */
+/* Adds the stage with all inputs, or all wheels, and before it those of each extension. */
 static void
 build_stages(struct docker *d, bool inputs)
 {
@@ -160,9 +151,7 @@ build_stages(struct docker *d, bool inputs)
 		add_copy(stage, copies.at[i]);
 }
 
-/*
- * Adds the stage of app.copy. Engines with named contexts replace it with the recipe's directory.
- */
+/* Engines with named contexts replace the stage of app.copy with the recipe's directory. */
 static void
 app_stage(struct target *t)
 {
@@ -170,7 +159,7 @@ app_stage(struct target *t)
 		add_copy(begin(t, RENDER_APP, "scratch", NULL,
 			       "app: the application's files; --build-context app=DIR replaces "
 			       "this stage"),
-			 docker_copy(t, "", RENDER_APP "/", "/", nowhere));
+			 docker_copy(t, "", RENDER_APP "/", "/", NOWHERE));
 }
 
 /* --- the last stage: environment, user, application, labels --- */
@@ -198,9 +187,9 @@ result(struct docker *d, struct scope *out)
 		target_lines(part, "remarks",
 			     "NVIDIA's own images set these: they ask the container runtime for "
 			     "the GPU");
-		target_pair(part, "environment", "NVIDIA_VISIBLE_DEVICES", "all", nowhere);
+		target_pair(part, "environment", "NVIDIA_VISIBLE_DEVICES", "all", NOWHERE);
 		target_pair(part, "environment", "NVIDIA_DRIVER_CAPABILITIES", "compute,utility",
-			    nowhere);
+			    NOWHERE);
 	}
 	if (r->env.n)
 		target_environment(extra(out), r);
@@ -214,8 +203,8 @@ result(struct docker *d, struct scope *out)
 		if (d->t->plan->steps[i].kind == STEP_APP)
 			docker_step(d, out, &d->t->plan->steps[i], DOCKER_INSTALL);
 	scope_texts(out, "command", &r->app.command);
-	target_pair(out, "labels", "org.opencontainers.image.title", d->t->plan->name, nowhere);
-	target_pair(out, "labels", "stackbuild.recipe", r->digest, nowhere);
+	target_pair(out, "labels", "org.opencontainers.image.title", d->t->plan->name, NOWHERE);
+	target_pair(out, "labels", "stackbuild.recipe", r->digest, NOWHERE);
 }
 
 /* --- the stage without compilers: runtime --- */
@@ -250,12 +239,12 @@ runtime_stage(struct docker *d)
 	if (s->runtime_apt.n)
 		docker_step(d, out, &apt, DOCKER_INSTALL);
 	step = scope_item(out, "steps");
-	scope_text(step, "id", "copy", nowhere);
+	scope_text(step, "id", "copy", NOWHERE);
 	target_lines(step, "why", "the environment as it was checked, and its Python");
 	for (size_t i = prefix ? 0 : 1; i < 3; i++)
 		scope_code(scope_item(step, "parts"), "copy",
-			   docker_copy(t, "--from=final ", taken[i], taken[i], nowhere));
-	scope_text(scope_item(step, "parts"), "path", DOCKER_VENV, nowhere);
+			   docker_copy(t, "--from=final ", taken[i], taken[i], NOWHERE));
+	scope_text(scope_item(step, "parts"), "path", DOCKER_VENV, NOWHERE);
 	list_push(t->a, &check.operations, (struct operation){ .kind = OP_PROBE });
 	docker_step(d, out, &check, DOCKER_INSTALL);
 	result(d, out);
@@ -269,10 +258,7 @@ in_trunk(const struct step *s)
 	return s->kind != STEP_EXTENSION && s->kind != STEP_CHECK && s->kind != STEP_APP;
 }
 
-/*
- * Returns for each step how many trunk steps its result depends on, including itself: an
- * extension's own stage starts after them.
- */
+/* Returns how many steps of the trunk each step depends on, including itself. */
 static size_t *
 depths(struct arena *a, const struct plan *p)
 {

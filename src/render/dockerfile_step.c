@@ -10,8 +10,6 @@ enum { WIDTH = 100 };
 
 #define AND " \\\n && "
 
-static const struct span nowhere;
-
 static const struct shape part_shape[] = {
 	{ "remarks", VALUE_LIST, "reason, in lines", 0 },
 	{ "workdir", VALUE_TEXT, "working directory of the following instructions", 0 },
@@ -150,7 +148,6 @@ add_command(struct docker *d, const struct step *s, const struct command *c, str
 	shell_command(&sh, c, &r->text);
 }
 
-/* Ends the RUN. */
 static void
 end_run(struct docker *d, struct run *r)
 {
@@ -197,10 +194,7 @@ write_text(struct docker *d, const struct step *s, const struct operation *op, s
 	scope_code(scope_item(out, "parts"), "run", buf_text(&b));
 }
 
-/*
- * Adds the files from the i-th operation on: inline files one by one, helpers in one COPY. Returns
- * the index of the last one.
- */
+/* Adds the files from the i-th operation on, helpers in one COPY; returns the last index. */
 static size_t
 add_files(struct docker *d, const struct step *s, const struct operations *all, size_t i,
 	  struct scope *out)
@@ -354,7 +348,7 @@ docker_step(struct docker *d, struct scope *stage, const struct step *s, unsigne
 		out->mark = s->id;
 	target_lines(out, "why", why_here(d, s, parts));
 	if (s->kind == STEP_APP)
-		scope_text(scope_item(out, "parts"), "workdir", DOCKER_APP, nowhere);
+		scope_text(scope_item(out, "parts"), "workdir", DOCKER_APP, NOWHERE);
 	if (parts == DOCKER_INPUT)
 		read_inputs(d, s, out);
 	else

@@ -18,7 +18,6 @@
 
 enum { MANIFEST_MAX = 64 * 1024 * 1024, FILE_MAX = 64 * 1024 * 1024 };
 
-/* Returns the manifest in dir; NULL if there is none. */
 static const struct node *
 manifest_in(struct arena *a, const char *dir)
 {
@@ -26,9 +25,8 @@ manifest_in(struct arena *a, const char *dir)
 	const char *path = fs_join(a, dir, MANIFEST);
 	const struct source *src = NULL;
 	const struct node *root;
-	struct diags quiet;
+	struct diags quiet = DIAGS(quiet, a);
 
-	diags_init(&quiet, a);
 	if (fs_exists(path))
 		src = fs_read(a, &quiet, path, MANIFEST_MAX, (struct span){ 0 });
 	root = src ? yaml_read(a, &quiet, src, limits) : NULL;
@@ -65,9 +63,8 @@ why_kept(struct arena *a, const char *path, const struct rendered *f, const char
 	 bool has_manifest)
 {
 	const struct source *now;
-	struct diags quiet;
+	struct diags quiet = DIAGS(quiet, a);
 
-	diags_init(&quiet, a);
 	if (!fs_exists(path))
 		return NULL;
 	if (!(now = fs_read(a, &quiet, path, FILE_MAX, (struct span){ 0 })))

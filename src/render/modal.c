@@ -50,8 +50,6 @@ const struct shape modal_shape[] = {
 	{ 0 },
 };
 
-static const struct span nowhere;
-
 /* --- names --- */
 
 /* Returns a name of at most 64 characters of [A-Za-z0-9._-]; a longer one ends with a digest. */
@@ -94,7 +92,7 @@ copies(const struct modal *m, const char *file)
 static void
 add_check(struct modal *m, const char *text)
 {
-	scope_item_text(m->t->top, "checklist", text, nowhere);
+	scope_item_text(m->t->top, "checklist", text, NOWHERE);
 }
 
 /* Adds a secret of the build: Modal passes it as a variable of the same name. */
@@ -117,9 +115,8 @@ add_checklist(struct modal *m)
 
 	add_check(m, "`modal token info` shows a token of the right workspace");
 	add_check(m, "`modal billing summary` shows credits");
-	for (size_t i = 0; i < m->asked->secrets.n; i++)
-		add_check(m, arena_printf(m->a, "`modal secret list` shows %s",
-					  m->asked->secrets.at[i].s));
+	list_each (x, &m->asked->secrets)
+		add_check(m, arena_printf(m->a, "`modal secret list` shows %s", x->s));
 	for (size_t i = 0; i < r->secrets.n; i++)
 		add_build_secret(m, r->secrets.at[i].s, false);
 	add_build_secret(m, r->index.secret.s, true);
@@ -140,10 +137,8 @@ add_notes(struct modal *m)
 {
 	const char *client = facts_modal_builder_client(m->stack->facts, m->builder);
 	const struct modal_limits *limits = facts_modal(m->stack->facts);
-	struct names gpus = { 0 };
+	struct names gpus = list_names(m->a, g, &m->gpus, g->s);
 
-	for (size_t i = 0; i < m->gpus.n; i++)
-		list_push(m->a, &gpus, m->gpus.at[i].s);
 	if (gpus.n)
 		add_note(m, arena_printf(m->a, "GPU: %s%s%s.", names_join(m->a, &gpus, ", else "),
 					 m->gpu_why ? ", " : "", m->gpu_why ? m->gpu_why : ""));
@@ -183,23 +178,19 @@ number_option(struct py_call *c, const char *key, struct text n)
 static void
 work_options(const struct recipe_modal *r, struct py_call *c)
 {
-	struct names volumes = { 0 }, secrets = { 0 };
+	struct names volumes = list_names(
+		c->a, v, &r->volumes,
+		arena_printf(c->a, "%s: modal.Volume.from_name(%s, create_if_missing=True)",
+			     py_quoted(c->a, v->name.s), py_quoted(c->a, v->value.s)));
+	struct names secrets =
+		list_names(c->a, s, &r->secrets,
+			   arena_printf(c->a, "modal.Secret.from_name(%s)", py_quoted(c->a, s->s)));
 
 	number_option(c, "cpu", r->cpu);
 	number_option(c, "memory", r->memory_mib);
 	number_option(c, "timeout", r->timeout_s);
 	number_option(c, "scaledown_window", r->scaledown_window_s);
-	for (size_t i = 0; i < r->volumes.n; i++)
-		list_push(c->a, &volumes,
-			  arena_printf(c->a,
-				       "%s: modal.Volume.from_name(%s, create_if_missing=True)",
-				       py_quoted(c->a, r->volumes.at[i].name.s),
-				       py_quoted(c->a, r->volumes.at[i].value.s)));
 	py_list(c, "volumes", "{}", &volumes);
-	for (size_t i = 0; i < r->secrets.n; i++)
-		list_push(c->a, &secrets,
-			  arena_printf(c->a, "modal.Secret.from_name(%s)",
-				       py_quoted(c->a, r->secrets.at[i].s)));
 	py_list(c, "secrets", "[]", &secrets);
 }
 
@@ -208,11 +199,9 @@ static const char *
 decorator(struct modal *m, bool smoke)
 {
 	struct py_call c = { .a = m->a };
-	struct names gpus = { 0 };
+	struct names gpus = list_names(c.a, g, &m->gpus, py_quoted(c.a, g->s));
 
 	py_code(&c, "image", "image");
-	for (size_t i = 0; i < m->gpus.n; i++)
-		list_push(c.a, &gpus, py_quoted(c.a, m->gpus.at[i].s));
 	if (gpus.n == 1)
 		py_code(&c, "gpu", gpus.at[0]);
 	else
@@ -277,7 +266,7 @@ usage(struct modal *m, const char *command, const char *what, unsigned limit_s)
 	buf_printf(&b, "%-41s %s; at most %s", command, what, duration(m, limit_s));
 	if (price > 0)
 		buf_printf(&b, ", about $%.*f for the GPU", usd < 10 ? 2 : 0, usd);
-	scope_item_text(m->t->top, "usage", buf_text(&b), nowhere);
+	scope_item_text(m->t->top, "usage", buf_text(&b), NOWHERE);
 }
 
 static void
@@ -308,7 +297,7 @@ work_functions(struct modal *m)
 		      limit_s);
 	}
 	if (!m->entry && !words->n && m->asked->at.line) {
-		scope_flag(add_function(m, "run", nowhere), "any", true);
+		scope_flag(add_function(m, "run", NOWHERE), "any", true);
 		usage(m, "modal run --detach modal_app.py::run CMD", "run a command in the image",
 		      limit_s);
 	}
@@ -354,9 +343,9 @@ head(struct modal *m)
 	add_notes(m);
 	scope_texts(v, "sources", &app->copy);
 	for (size_t i = 0; i < app->files.n; i++)
-		scope_item_text(v, "sources", app->files.at[i], nowhere);
+		scope_item_text(v, "sources", app->files.at[i], NOWHERE);
 	if (m->entry && !m->copied)
-		scope_item_text(v, "sources", m->entry, nowhere);
+		scope_item_text(v, "sources", m->entry, NOWHERE);
 }
 
 static struct modal
@@ -405,7 +394,7 @@ modal_fill(struct target *t)
 	scope_item_text(
 		t->top, "usage",
 		arena_printf(t->a, "%-41s deploy the functions", "modal deploy modal_app.py"),
-		nowhere);
+		NOWHERE);
 	smoke_function(&m);
 	t->file.summary = arena_printf(t->a, "%zu layers", m.layers);
 }

@@ -64,10 +64,7 @@ check_python(struct modal *m)
 			source);
 }
 
-/*
- * Rejects values that ENV cannot contain: Modal's builder expands $ inside single quotes, and does
- * not allow a quote or backslash in a value.
- */
+/* Modal's builder expands $ inside single quotes, and allows no quote or backslash in ENV. */
 static void
 check_env(struct modal *m)
 {
@@ -146,18 +143,13 @@ covers(const struct names *code, const char *ptx, const struct modal_gpu *g)
 static const struct stack_extension *
 compiled_for_these(const struct modal *m)
 {
-	list_each (e, &m->stack->extensions)
-		if (e->source != SOURCE_WHEEL &&
-		    (!strcmp(e->arch_flags, "honoured") || e->nvcc_env ||
-		     (e->release && e->release->arch_env)))
-			return e;
-	return NULL;
+	return list_find(e, &m->stack->extensions,
+			 e->source != SOURCE_WHEEL &&
+				 (!strcmp(e->arch_flags, "honoured") || e->nvcc_env ||
+				  (e->release && e->release->arch_env)));
 }
 
-/*
- * Rejects a GPU without code in torch or in an extension.  Some
- * extensions always compile for every GPU that they support.
- */
+/* Rejects a GPU without code; some extensions compile for every GPU that they support. */
 static void
 judge_gpu(struct modal *m, const struct modal_gpu *g, struct span at)
 {

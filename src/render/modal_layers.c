@@ -55,15 +55,14 @@ add_commands(struct modal *m, const struct step *s, const struct operation *op)
 	struct py_call c = { .a = m->a };
 
 	operation_secrets(m->a, op, &secrets);
-	for (size_t i = 0; i < all.n; i++) {
+	list_each (x, &all) {
 		struct buf b = BUF(m->a);
 
-		if (all.at[i].work)
+		if (x->work)
 			buf_printf(&b, "mkdir -p %s && ", modal_places.work);
-		if (all.at[i].cwd)
-			buf_printf(&b, "cd %s && ",
-				   shell_plain(m->a, &modal_places, all.at[i].cwd));
-		shell_command(&sh, &all.at[i], &b);
+		if (x->cwd)
+			buf_printf(&b, "cd %s && ", shell_plain(m->a, &modal_places, x->cwd));
+		shell_command(&sh, x, &b);
 		/* pip's cache would stay in the layer. */
 		if (op->kind == OP_REQUIREMENTS || op->kind == OP_PACKAGES)
 			buf_puts(&b, " --no-cache-dir");
@@ -138,9 +137,8 @@ recipe_env_layer(struct modal *m)
 	const struct settings *env = &m->recipe->env;
 	struct variables v = { 0 };
 
-	for (size_t i = 0; i < env->n; i++)
-		list_push(m->a, &v,
-			  (struct variable){ env->at[i].name.s, env->at[i].value.s, true });
+	list_each (x, env)
+		list_push(m->a, &v, (struct variable){ x->name.s, x->value.s, true });
 	m->comment = NULL; /* the step added no layers */
 	env_layer(m, "env: after all compiles, so that an edit recompiles nothing", &v);
 }

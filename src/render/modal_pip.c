@@ -140,10 +140,7 @@ requirement(struct modal *m, const struct stack_extension *e)
 	}
 }
 
-/*
- * Returns the variables of the compile. The number of jobs is low, because the memory of an image
- * build is unknown.
- */
+/* The number of jobs is low, because the memory of an image build is unknown. */
 static struct variables
 compile_env(struct modal *m, const struct operation *op)
 {
@@ -168,10 +165,7 @@ compile_env(struct modal *m, const struct operation *op)
 	return env;
 }
 
-/*
- * Returns an option with a digest of the variables: Modal's cache may ignore a layer's variables,
- * but not its commands.
- */
+/* A digest of the variables: Modal's cache may ignore them, but not a layer's commands. */
 static const char *
 log_option(struct modal *m, const struct step *s, const struct variables *env)
 {
@@ -311,12 +305,10 @@ py_list(struct py_call *c, const char *key, const char *brackets, const struct n
 void
 py_dict(struct py_call *c, const char *key, const struct variables *v)
 {
-	struct names items = { 0 };
+	struct names items = list_names(
+		c->a, x, v,
+		arena_printf(c->a, "%s: %s", py_quoted(c->a, x->name), py_quoted(c->a, x->value)));
 
-	for (size_t i = 0; i < v->n; i++)
-		list_push(c->a, &items,
-			  arena_printf(c->a, "%s: %s", py_quoted(c->a, v->at[i].name),
-				       py_quoted(c->a, v->at[i].value)));
 	py_list(c, key, "{}", &items);
 }
 
@@ -337,12 +329,11 @@ add_argument(const struct py_argument *arg, struct buf *b)
 		return;
 	}
 	buf_printf(b, "%*s%s", INDENT, "", arg->start);
-	for (size_t i = 0; i < arg->parts.n; i++) {
-		size_t n = strlen(arg->parts.at[i]) + 2;
+	list_each (name, &arg->parts) {
+		size_t n = strlen(*name) + 2;
 		bool breaks = column + n > WIDTH;
 
-		buf_printf(b, "%s%*s%s,", breaks ? "\n" : "", breaks ? 2 * INDENT : 1, "",
-			   arg->parts.at[i]);
+		buf_printf(b, "%s%*s%s,", breaks ? "\n" : "", breaks ? 2 * INDENT : 1, "", *name);
 		column = n + (breaks ? 2 * INDENT : column);
 	}
 	buf_printf(b, "\n%*s%s,\n", INDENT, "", arg->end);

@@ -10,8 +10,6 @@
  * host.
  */
 
-static const struct span nowhere;
-
 static const struct shape cell_shape[] = {
 	{ "cell", VALUE_TEXT, "its name; missing without a matrix", 0 },
 	{ "tag", VALUE_TEXT, "tag of its image", 0 },
@@ -45,10 +43,7 @@ const struct shape pipeline_shape[] = {
 	{ 0 },
 };
 
-/*
- * Checks that a pipeline can name the recipe: it must be in the checkout, and no name may have a
- * `$`, which both hosts expand.
- */
+/* The recipe must be in the checkout; both hosts expand a `$` in a name. */
 static void
 check_names(struct target *t)
 {
@@ -93,12 +88,10 @@ add_pattern(struct target *t, struct map *seen, const char *path, const char *re
 		buf_printf(&b, strchr("*?+[]!{}\\", *s) ? "\\%c" : "%c", *s);
 	buf_puts(&b, rest);
 	if (!map_put(seen, buf_text(&b), t))
-		scope_item_text(t->top, "paths", buf_text(&b), nowhere);
+		scope_item_text(t->top, "paths", buf_text(&b), NOWHERE);
 }
 
-/*
- * Adds the patterns of a file and of a directory with its contents, since either may exist later.
- */
+/* Adds patterns for a file and for a directory, since either may exist later. */
 static void
 add_path(struct target *t, struct map *seen, const struct recipe *r, const char *name)
 {
@@ -156,12 +149,12 @@ fill_cell(struct target *t, struct scope *item, const char *stack, size_t i, str
 
 	if (cell)
 		tag = strchr(docker_image_tag(t->a, t->cells->at[i]), ':');
-	scope_text(item, "cell", cell, nowhere);
-	scope_text(item, "tag", tag + 1, nowhere);
+	scope_text(item, "cell", cell, NOWHERE);
+	scope_text(item, "tag", tag + 1, NOWHERE);
 	scope_text(item, "dockerfile", cell ? fs_join(t->a, cell, "Dockerfile") : "Dockerfile",
-		   nowhere);
+		   NOWHERE);
 	scope_code(item, "image", arena_printf(t->a, "\"${REGISTRY}%s%s\"", stack, tag));
-	scope_text(item, "id", id_of(t->a, cell ? cell : stack, i, seen), nowhere);
+	scope_text(item, "id", id_of(t->a, cell ? cell : stack, i, seen), NOWHERE);
 }
 
 void
@@ -176,15 +169,15 @@ pipeline_fill(struct target *t)
 	if (t->language == LANG_YAML)
 		check_names(t);
 	scope_text(t->top, "stack", stack, first->stack.at);
-	scope_text(t->top, "recipe", first->path, nowhere);
+	scope_text(t->top, "recipe", first->path, NOWHERE);
 	add_paths(t);
-	scope_text(t->top, "version", STACKBUILD_VERSION, nowhere);
-	scope_text(t->top, "out", fs_join(t->a, "out", first->stack.s), nowhere);
-	scope_text(t->top, "variant", first->variant, nowhere);
+	scope_text(t->top, "version", STACKBUILD_VERSION, NOWHERE);
+	scope_text(t->top, "out", fs_join(t->a, "out", first->stack.s), NOWHERE);
+	scope_text(t->top, "variant", first->variant, NOWHERE);
 	scope_text(t->top, "platform", first->platform.s, first->platform.at);
 	for (size_t i = 0; i < t->secrets->n; i++)
-		scope_item_text(t->top, "secrets", t->secrets->at[i], nowhere);
-	scope_text(t->top, "generated", target_generated(t->a, first), nowhere);
+		scope_item_text(t->top, "secrets", t->secrets->at[i], NOWHERE);
+	scope_text(t->top, "generated", target_generated(t->a, first), NOWHERE);
 	scope_flag(t->top, "app", target_copies_app(first));
 	scope_flag(t->top, "matrix", first->cell != NULL);
 	for (size_t i = 0; i < t->cells->n; i++) {
@@ -193,7 +186,7 @@ pipeline_fill(struct target *t)
 		if (i % SHARD_CELLS == 0) {
 			shard = scope_item(t->top, "shards");
 			scope_text(shard, "number", n ? arena_printf(t->a, "%zu", n + 1) : NULL,
-				   nowhere);
+				   NOWHERE);
 		}
 		fill_cell(t, scope_item(shard, "cells"), stack, i, &again);
 		fill_cell(t, scope_item(t->top, "cells"), stack, i, &seen);

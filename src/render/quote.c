@@ -100,10 +100,7 @@ add_sh(struct buf *out, const char *text)
 		add_escaped(out, "'", text, "'", "'\\'");
 }
 
-/*
- * Escapes characters that begin a tag or a reference, or end a quoted attribute (HTML 13.1.2.3 and
- * 13.1.4).
- */
+/* Escapes what begins a tag or reference, or ends an attribute (HTML 13.1.2.3 and 13.1.4). */
 static void
 add_html(struct buf *out, const char *text)
 {

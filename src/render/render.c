@@ -31,7 +31,7 @@ static const struct kind {
 	/* These have no template: their JSON comes from the lock. */
 	{ "cyclonedx", false, "cyclonedx.json", LANG_YAML, 0644, NULL, NULL, cyclonedx_fill },
 	{ "spdx", false, "spdx.json", LANG_YAML, 0644, NULL, NULL, spdx_fill },
-	/* These have one file for all cells. */
+	/* Each target below has one file for all cells. */
 	{ "bake", false, "docker-bake.hcl", LANG_HCL, 0644,
 	  "OUT={out} docker buildx bake -f {path}", pipeline_shape, pipeline_fill },
 	{ "github", false, "github.yml", LANG_YAML, 0644, NULL, pipeline_shape, pipeline_fill },
@@ -123,10 +123,7 @@ report(struct run *r, bool left_out)
 
 /* --- ignored errors --- */
 
-/*
- * Makes one line of printable ASCII, without any character that a consumer could take for the end
- * of a line or its continuation.
- */
+/* Removes what a consumer could take for the end of a line or its continuation. */
 static const char *
 inert(struct arena *a, const char *text)
 {
@@ -139,10 +136,7 @@ inert(struct arena *a, const char *text)
 	return buf_text(&b);
 }
 
-/*
- * Returns the forced diagnostics of a list, one line for each: "r.yaml:3:8: error[SB0242]: ...,
- * because ..."
- */
+/* "r.yaml:3:8: error[SB0242]: ..., because ..." */
 static struct names
 forced_lines(struct arena *a, const struct diag *found)
 {
@@ -237,7 +231,7 @@ write_target(struct run *r, const struct plan *p, const struct names *forced, co
 	struct rendered *file;
 	bool good;
 
-	diags_init(&own, r->ds->arena);
+	own = DIAGS(own, r->ds->arena);
 	t.file = (struct rendered){
 		.path = k->file, .mode = k->mode, .next = k->next, .target = k->name
 	};
@@ -337,7 +331,7 @@ render_judge(struct arena *a, struct diags *ds, const struct plan *p)
 
 	if (!p->stack->recipe->modal.at.line)
 		return;
-	diags_init(&own, ds->arena);
+	own = DIAGS(own, ds->arena);
 	modal_judge(&t);
 	sort_out(&r, &own, "modal");
 	report(&r, false);

@@ -29,8 +29,6 @@ const struct shape requirements_shape[] = {
 	{ 0 },
 };
 
-static const struct span nowhere;
-
 /* NAME=value ... python -m pip install ... git+https://...: on one line, for users to copy. */
 static const char *
 compile_command(struct arena *a, const struct stack_extension *e)
@@ -177,6 +175,6 @@ constraints_fill(struct target *t)
 	if (!l)
 		lines = t->plan->stack->constraints;
 	for (size_t i = 0; i < lines.n; i++)
-		scope_item_text(t->top, "constraints", lines.at[i], nowhere);
+		scope_item_text(t->top, "constraints", lines.at[i], NOWHERE);
 	head(t, lines.n, "constraint");
 }

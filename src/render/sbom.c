@@ -134,7 +134,6 @@ parts_of(struct arena *a, const struct lock *l)
 	return all;
 }
 
-/* Returns whether a part, or (NULL) the stack, requires another. */
 static bool
 requires_part(const struct part *from, const struct part *to)
 {

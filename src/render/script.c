@@ -59,8 +59,6 @@ const struct shape script_shape[] = {
 	{ 0 },
 };
 
-static const struct span nowhere;
-
 /* Returns whether CUDA is a part of the environment. */
 static bool
 own_toolkit(const struct target *t)
@@ -95,7 +93,7 @@ shell_of(const struct target *t, struct span at)
 static const char *
 words(struct target *t, const char *name, const struct texts *all)
 {
-	struct shell sh = shell_of(t, nowhere);
+	struct shell sh = shell_of(t, NOWHERE);
 	struct names line = { 0 };
 	struct buf b = BUF(t->a);
 
@@ -109,9 +107,7 @@ words(struct target *t, const char *name, const struct texts *all)
 	return all->n ? buf_text(&b) : NULL;
 }
 
-/*
- * Returns the environment of a command on a host, which has a toolkit and a directory of secrets.
- */
+/* A host has a toolkit and a directory of secrets. */
 static struct variables
 host_environment(struct target *t, const struct command *c)
 {
@@ -122,10 +118,9 @@ host_environment(struct target *t, const struct command *c)
 
 		if (!strcmp(v.name, "CUDA_HOME") && !v.verbatim && !own_toolkit(t))
 			continue;
-		for (size_t k = 0; k < c->mounts.n; k++)
-			if (c->mounts.at[k].kind == MOUNT_SECRET &&
-			    !strcmp(c->mounts.at[k].target, v.value)) {
-				v.value = arena_printf(t->a, "{secrets}/%s", c->mounts.at[k].id);
+		list_each (m, &c->mounts)
+			if (m->kind == MOUNT_SECRET && !strcmp(m->target, v.value)) {
+				v.value = arena_printf(t->a, "{secrets}/%s", m->id);
 				v.verbatim = false;
 			}
 		list_push(t->a, &out, v);
@@ -238,10 +233,7 @@ need(struct target *t, bool python)
 	return words(t, "need", &all);
 }
 
-/*
- * Returns the digest of the Python step. With a lock, it includes the names of its packages: if one
- * is dropped, the environment must be made again, because pip does not remove packages.
- */
+/* If a lock drops a package, the environment is made again, because pip does not remove it. */
 static const char *
 python_key(struct target *t, const struct step *s)
 {
@@ -264,7 +256,7 @@ python_step(struct target *t, const struct step *s)
 	const struct operation *op = step_operation(s, OP_PYTHON);
 	struct buf b = BUF(t->a);
 
-	scope_text(t->top, "python_key", python_key(t, s), nowhere);
+	scope_text(t->top, "python_key", python_key(t, s), NOWHERE);
 	scope_code(t->top, "python_apt", need(t, true));
 	if (!op->python.build || stack->recipe->python_from == PYTHON_AUTO)
 		scope_text(t->top, "host_python", stack->python.value, stack->python.at);
@@ -284,7 +276,7 @@ add_step(struct target *t, const struct step *s, const char *list)
 
 	scope_text(out, "id", s->id, s->at);
 	if (s->kind != STEP_CHECK && s->kind != STEP_APP)
-		scope_text(out, "key", target_key(t, s), nowhere);
+		scope_text(out, "key", target_key(t, s), NOWHERE);
 	scope_item_text(out, "remarks", s->why, s->at);
 	if (gpus)
 		scope_item_text(out, "remarks", gpus, s->at);
@@ -349,9 +341,9 @@ script_fill(struct target *t)
 		}
 	}
 	for (size_t i = 0; i < t->helpers.n; i++)
-		scope_item_text(t->top, "helpers", t->helpers.at[i].path, nowhere);
+		scope_item_text(t->top, "helpers", t->helpers.at[i].path, NOWHERE);
 	if (secrets.n)
-		scope_text(t->top, "secret_names", names_join(t->a, &secrets, ", "), nowhere);
+		scope_text(t->top, "secret_names", names_join(t->a, &secrets, ", "), NOWHERE);
 	target_environment(t->top, r);
 	scope_texts(t->top, "command", &r->app.command);
 	t->file.summary = arena_printf(t->a, "%zu steps", t->plan->n - 1);

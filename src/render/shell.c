@@ -105,9 +105,7 @@ add_words(struct arena *a, const struct shell *sh, const struct words *words, st
 
 /* --- lines --- */
 
-/*
- * Returns true for an option that may take the next word as its value, and stays on a line with it.
- */
+/* Returns true for an option whose value is the next word, on the same line. */
 static bool
 holds_next(const char *word, const char *next)
 {
@@ -187,11 +185,10 @@ shell_command(const struct shell *sh, const struct command *c, struct buf *out)
 	struct names parts[3] = { 0 }; /* settings, launcher, program */
 	struct shell rest = *sh;
 
-	for (size_t i = 0; i < c->env.n; i++)
+	list_each (x, &c->env)
 		list_push(out->a, &parts[0],
-			  arena_printf(out->a, "%s=%s", c->env.at[i].name,
-				       shell_quoted(sh, out->a, c->env.at[i].value,
-						    c->env.at[i].verbatim)));
+			  arena_printf(out->a, "%s=%s", x->name,
+				       shell_quoted(sh, out->a, x->value, x->verbatim)));
 	if (c->input)
 		buf_printf(out, "echo %s | ", shell_quoted(sh, out->a, c->input, false));
 	add_words(out->a, sh, &c->launcher, &parts[1]);

@@ -90,9 +90,8 @@ target_pair(struct scope *out, const char *list, const char *name, const char *v
 void
 target_environment(struct scope *out, const struct recipe *r)
 {
-	for (size_t i = 0; i < r->env.n; i++)
-		target_pair(out, "environment", r->env.at[i].name.s, r->env.at[i].value.s,
-			    r->env.at[i].value.at);
+	list_each (x, &r->env)
+		target_pair(out, "environment", x->name.s, x->value.s, x->value.at);
 }
 
 void
@@ -209,11 +208,7 @@ target_refuse_base_torch(struct target *t)
 struct names
 target_archs(struct arena *a, const struct stack *s)
 {
-	struct names archs = { 0 };
-
-	for (size_t i = 0; i < s->archs.n; i++)
-		list_push(a, &archs, s->archs.at[i].value);
-	return archs;
+	return list_names(a, arch, &s->archs, arch->value);
 }
 
 const char *
@@ -253,10 +248,7 @@ target_key(struct target *t, const struct step *s)
 
 /* --- the inputs of a wheel --- */
 
-/*
- * Returns true for variables that do not affect the wheel: the speed of the compile, and the place
- * of the toolkit, whose version inputs.py reads from nvcc.
- */
+/* Speed, and the place of the toolkit (inputs.py asks nvcc for its version), are no inputs. */
 static bool
 decides_nothing(const struct variable *v)
 {

@@ -103,7 +103,6 @@ follows(const struct expansion *e, const char *what)
 	return (size_t)(e->end - e->p) >= strlen(what) && !memcmp(e->p, what, strlen(what));
 }
 
-/* Returns the "}}" that closes a tag, or NULL. */
 static const char *
 tag_end(const char *p, const char *end)
 {
@@ -175,10 +174,7 @@ find_name(const struct frame *f, struct str name, const struct value **value)
 	return NULL;
 }
 
-/*
- * Returns the row of a tag; reports an unknown name. NULL also for a tag without a row, such as a
- * remark.
- */
+/* Reports an unknown name; returns NULL also for a tag without a row, such as a remark. */
 static const struct shape *
 look_up(struct expansion *e, const struct frame *f, const struct tag *t, bool write,
 	const struct value **value)
@@ -311,10 +307,7 @@ add_word(struct expansion *e, const struct frame *f, struct str word)
 
 /* --- text and sections --- */
 
-/*
- * Returns the end of a line that has only section tags, remarks and blanks, and is not in the
- * result.
- */
+/* A line with only section tags, remarks and blanks is not in the result. */
 static const char *
 structure_line(const struct expansion *e)
 {

@@ -29,8 +29,6 @@ void page_bar(struct page *p, struct scope *s, double from, double n, double all
 /* Returns "0.8 s", "45 s", "14 min 32 s", "2 h 05 min"; for an estimate "about 15 min". */
 const char *report_time(struct arena *a, double seconds);
 const char *report_estimate(struct arena *a, double seconds);
-/* Returns "77.8 MB", "5.40 GB". */
-const char *report_size(struct arena *a, double bytes);
 
 /* Fills in the sections, in the order of the shape in src/report/report.c. */
 void page_plan(struct page *p);

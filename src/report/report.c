@@ -7,7 +7,6 @@
 
 enum { DIAGS_MAX = 500, RECIPE_BYTES_MAX = 64 * 1024 };
 
-static const struct span nowhere;
 const char *const report_classes[] = { "open", "good", "bad" };
 
 static const struct shape tile_shape[] = {
@@ -124,7 +123,7 @@ page_text(struct page *p, struct scope *s, const char *name, const char *text)
 	if (!text)
 		return;
 	diag_inert(mask_text(p->mask, text), &b);
-	scope_text(s, name, buf_text(&b), nowhere);
+	scope_text(s, name, buf_text(&b), NOWHERE);
 }
 
 void
@@ -160,7 +159,7 @@ page_line(struct page *p, struct scope *s, const char *list, const char *text)
 	struct buf b = BUF(p->a);
 
 	diag_inert(mask_text(p->mask, text), &b);
-	scope_item_text(s, list, buf_text(&b), nowhere);
+	scope_item_text(s, list, buf_text(&b), NOWHERE);
 }
 
 void
@@ -195,13 +194,6 @@ report_estimate(struct arena *a, double seconds)
 		return arena_printf(a, "about %.0f s", seconds);
 	return seconds < 5400 ? arena_printf(a, "about %.0f min", seconds / 60) :
 				arena_printf(a, "about %.1f h", seconds / 3600);
-}
-
-const char *
-report_size(struct arena *a, double bytes)
-{
-	return bytes < 1e9 ? arena_printf(a, "%.1f MB", bytes / 1e6) :
-			     arena_printf(a, "%.2f GB", bytes / 1e9);
 }
 
 /* --- the verdict --- */
@@ -372,7 +364,7 @@ page_choices(struct page *p, const struct stack *st)
 	};
 	struct names archs = { 0 };
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+	for (size_t i = 0; i < COUNT(rows); i++)
 		choice(p, rows[i].what, rows[i].c->value, rows[i].c->reason);
 	for (size_t i = 0; i < st->archs.n; i++)
 		list_push(p->a, &archs, st->archs.at[i].value);
@@ -396,7 +388,7 @@ page_recipe(struct page *p)
 	inert_lines(p->a, mask_text(p->mask, arena_copy(p->a, src->text, n)), &b);
 	if (n < src->size)
 		buf_puts(&b, "...\n");
-	scope_text(p->top, "recipe", buf_text(&b), nowhere);
+	scope_text(p->top, "recipe", buf_text(&b), NOWHERE);
 }
 
 bool

@@ -233,7 +233,7 @@ page_sizes(struct page *p)
 				   "again.",
 				   b->size_bytes ?
 					   arena_printf(p->a, "The image `%s` has %s.", image,
-							report_size(p->a, (double)b->size_bytes)) :
+							bytes_words(p->a, (double)b->size_bytes)) :
 					   "The size of the image is unknown.",
 				   image, f->dir));
 	for (size_t i = 0; i < f->layers.n; i++)
@@ -244,7 +244,7 @@ page_sizes(struct page *p)
 
 		page_text(p, row, "number", arena_printf(p->a, "%zu", i + 1));
 		page_text(p, row, "name", l->name);
-		page_text(p, row, "value", report_size(p->a, l->bytes));
+		page_text(p, row, "value", bytes_words(p->a, l->bytes));
 		page_text(p, row, "how", arena_printf(p->a, "%.0f files", l->files));
 		page_class(p, row, REPORT_GOOD);
 		page_bar(p, row, 0, l->bytes, most);

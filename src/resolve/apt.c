@@ -23,13 +23,9 @@ add(struct workspace *w, struct choices *list, const char *name, const char *rea
 static void
 add_given(struct workspace *w, struct choices *list, const struct texts *given)
 {
-	struct names there = { 0 };
-
-	for (size_t i = 0; i < given->n; i++)
-		if (!names_have(&there, given->at[i].s)) {
-			list_push(w->a, &there, given->at[i].s);
-			list_push(w->a, list, choice_given(given->at[i], "the recipe lists it"));
-		}
+	list_each (t, given)
+		if (!list_any(c, list, !strcmp(c->value, t->s)))
+			list_push(w->a, list, choice_given(*t, "the recipe lists it"));
 }
 
 static int
@@ -48,16 +44,8 @@ sort(struct choices *list)
 static bool
 uses_git(const struct workspace *w)
 {
-	for (size_t i = 0; i < w->s->extensions.n; i++)
-		if (w->s->extensions.at[i].source == SOURCE_GIT)
-			return true;
-	for (size_t i = 0; i < w->s->packages.n; i++) {
-		const char *at = strchr(w->s->packages.at[i].requirement, '@');
-
-		if (at && starts_with(at + 1 + strspn(at + 1, " "), "git+"))
-			return true;
-	}
-	return false;
+	return list_any(e, &w->s->extensions, e->source == SOURCE_GIT) ||
+	       list_any(p, &w->s->packages, str_matches(p->requirement, "@ *git[+]"));
 }
 
 /* A package that is needed if a condition holds. */
@@ -79,18 +67,11 @@ add_needs(struct workspace *w, struct choices *list, const struct need *needs, s
 static bool
 compiles_at_run_time(const struct workspace *w)
 {
-	for (size_t i = 0; i < w->s->extensions.n; i++)
-		if (w->s->extensions.at[i].known &&
-		    w->s->extensions.at[i].known->triton_at_run_time)
-			return true;
-	for (size_t i = 0; i < w->r->packages.n; i++) {
-		const struct extension *known =
-			facts_extension(w->f, w->r->packages.at[i].req->key);
+	const struct extension *known;
 
-		if (known && known->triton_at_run_time)
-			return true;
-	}
-	return false;
+	return list_any(e, &w->s->extensions, e->known && e->known->triton_at_run_time) ||
+	       list_any(q, &w->r->packages,
+			(known = facts_extension(w->f, q->req->key)) && known->triton_at_run_time);
 }
 
 /* source: https://snapshot.ubuntu.com: from 2023-03-01; its path ubuntu-ports answers with 401 */
@@ -117,10 +98,7 @@ check_snapshot(struct workspace *w, const struct os_release *os, struct text ima
 	diag_help(d, "select another time or an Ubuntu or Debian image, or remove `apt.snapshot`");
 }
 
-/*
- * Returns whether dnf installs the packages of an image, which are then called by its names; those
- * that the recipe lists stay as they are.
- */
+/* Returns whether dnf installs the packages; those that stackbuild adds get dnf's names. */
 static bool
 install(struct workspace *w, const struct os_release *os, struct text image, struct choices *list)
 {

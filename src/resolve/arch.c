@@ -37,10 +37,7 @@ is_rejected(struct workspace *w, const char *cc)
 	return rules_reject_gpu(w, cc);
 }
 
-/*
- * Selects the GPUs if the recipe names none: those of torch's build that nvcc and the extensions
- * support.
- */
+/* Selects the GPUs of torch's build that nvcc and the extensions support. */
 static void
 add_default_archs(struct workspace *w, const struct torch_variant *v)
 {

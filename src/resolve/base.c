@@ -1,4 +1,3 @@
-#include "base/edit.h"
 #include "internal.h"
 
 /*
@@ -32,10 +31,7 @@ image_is_doubtful(const struct workspace *w, const struct image_name *n)
 	       facts_image(w->f, w->a, n->repository, n->tag, &why, &source) == TRI_UNKNOWN;
 }
 
-/*
- * Returns the image on one system. The knowledge base lists devel images; the names of the others
- * follow from them.
- */
+/* The knowledge base lists devel images; the names of the others follow from them. */
 static const char *
 image_on(const struct workspace *w, const struct image_name *n, const char *version, bool cudnn,
 	 const char *os)
@@ -74,7 +70,7 @@ help_image(struct workspace *w, struct diag *d)
 	const char *near = resolve_image_near(w, &w->s->image, w->s->image.cudnn);
 
 	if (near)
-		diag_fix(d, w->r->base.at, edit_scalar(w->a, w->r->base.at, near), "use %s", near);
+		fix_scalar(w, d, w->r->base.at, near, "use %s", near);
 	else
 		diag_help(d,
 			  "`stackbuild facts cuda` lists releases with the systems that they have "
@@ -168,7 +164,7 @@ pick_os(const struct workspace *w, const char **why)
 	return os;
 }
 
-/* "ubuntu:22.04", "debian:12-slim" */
+/* Returns the plain image of a system: "ubuntu:22.04", "debian:12-slim". */
 static const char *
 plain_image(struct arena *a, const struct os_release *os)
 {
@@ -245,8 +241,7 @@ choose_wheels(struct workspace *w)
 	if (s->toolkit)
 		diag_source(d, s->toolkit->source);
 	if (w->r->cuda_from_at.line && !w->r->base.s)
-		diag_fix(d, w->r->cuda_from_at, edit_scalar(w->a, w->r->cuda_from_at, "image"),
-			 "use NVIDIA's image");
+		fix_scalar(w, d, w->r->cuda_from_at, "image", "use NVIDIA's image");
 	else
 		diag_help(d, "use NVIDIA's image: remove `from: wheels`, and `base:` if it names a "
 			     "plain system");
@@ -258,10 +253,7 @@ toolkit_origin(const struct workspace *w)
 {
 	const struct stack *s = w->s;
 
-	/*
-	 * Only the plain image of a system is known to have no toolkit, and its system decides which one it
-	 * can install.
-	 */
+	/* Only a plain image is known to have no toolkit. Its system decides which toolkit it can install. */
 	if (s->image.cuda || !w->r->base.s || !s->image.os || s->image.torch || s->image.moves)
 		return CUDA_IMAGE;
 	return s->toolkit && s->toolkit->wheels ? CUDA_WHEELS : CUDA_APT;
@@ -361,8 +353,8 @@ check_flavour(struct workspace *w)
 		 is_nvidia(s->image.repository) ? "NVIDIA's" : "its repository's", flavour);
 	devel = resolve_image_devel(w);
 	if (devel)
-		diag_fix(d, w->r->base.at, edit_scalar(w->a, w->r->base.at, devel),
-			 "use the devel image here, and the %s image as runtime.base", flavour);
+		fix_scalar(w, d, w->r->base.at, devel,
+			   "use the devel image here, and the %s image as runtime.base", flavour);
 	else
 		diag_help(d, "use the devel image here, and the %s image as runtime.base", flavour);
 }

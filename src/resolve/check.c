@@ -1,4 +1,3 @@
-#include "base/edit.h"
 #include "internal.h"
 
 /* Checks of the recipe and the resolved stack that are not relations between versions. */
@@ -67,7 +66,7 @@ check_index_root(struct workspace *w)
 		    "older builds are not listed at the root of torch's indexes");
 	diag_why(d, "each build has its own index below the root");
 	if (tag)
-		diag_fix(d, index.at, edit_scalar(w->a, index.at, tag), "write %s", tag);
+		fix_scalar(w, d, index.at, tag, "write %s", tag);
 	else
 		diag_help(d, "name the build: cu121, cpu, ...");
 	if (t)
@@ -114,10 +113,10 @@ check_companions(struct workspace *w)
 			    "built for");
 		pin = arena_printf(w->a, "%s==%s", q->text.s, pair);
 		if (!strcmp(q->text.s, q->req->name))
-			diag_fix(d, q->text.at, edit_scalar(w->a, q->text.at, pin),
-				 "write \"%s\", the release that was built for torch %s; "
-				 "torch.with installs it from torch's index",
-				 pin, t->version);
+			fix_scalar(w, d, q->text.at, pin,
+				   "write \"%s\", the release that was built for torch %s; "
+				   "torch.with installs it from torch's index",
+				   pin, t->version);
 		else
 			diag_help(d, "pin %s, the release that was built for torch %s", pair,
 				  t->version);
@@ -201,8 +200,8 @@ check_point_release(struct workspace *w, struct text image)
 		    t->version);
 	diag_why(d, "NVIDIA keeps the last point release of a series, and announces that it "
 		    "deletes the others");
-	diag_fix(d, image.at, edit_scalar(w->a, image.at, better),
-		 "use %s, or pin this image by its digest (@sha256:...)", better);
+	fix_scalar(w, d, image.at, better, "use %s, or pin this image by its digest (@sha256:...)",
+		   better);
 	diag_source(d, t->source);
 }
 
@@ -218,10 +217,7 @@ check_superseded(struct workspace *w)
 static bool
 lists_cudnn(const struct recipe_requirements *list)
 {
-	for (size_t i = 0; i < list->n; i++)
-		if (starts_with(list->at[i].req->key, "nvidia-cudnn"))
-			return true;
-	return false;
+	return list_any(x, list, starts_with(x->req->key, "nvidia-cudnn"));
 }
 
 void
@@ -248,8 +244,7 @@ check_cudnn(struct workspace *w)
 			diag_note(d, s->base.at, "the base is named here");
 		better = s->base.given ? resolve_image_near(w, &s->image, true) : NULL;
 		if (better)
-			diag_fix(d, s->base.at, edit_scalar(w->a, s->base.at, better), "use %s",
-				 better);
+			fix_scalar(w, d, s->base.at, better, "use %s", better);
 		else
 			diag_help(d, "use a cudnn-devel image as base");
 		diag_source(d, e->known->source);
@@ -347,9 +342,8 @@ check_cuda_home(struct workspace *w)
 		diag_why(d, "torch compiles with CUDA_HOME/bin/nvcc, and CUDA %s is in %s",
 			 w->s->cuda.value, there);
 		if (folders.n)
-			diag_fix(d, given->value.at,
-				 edit_scalar(w->a, given->value.at, folders.at[0]),
-				 "write %s, or remove the variable", folders.at[0]);
+			fix_scalar(w, d, given->value.at, folders.at[0],
+				   "write %s, or remove the variable", folders.at[0]);
 		else
 			diag_help(d,
 				  "remove the variable: compile steps find the toolkit themselves");
@@ -376,8 +370,8 @@ check_true(struct workspace *w, const char *name)
 		diag_why(d,
 			 "setup.py compares %s with TRUE, in capitals, and ignores any other value",
 			 name);
-		diag_fix(d, given->value.at, edit_scalar(w->a, given->value.at, "TRUE"),
-			 "write TRUE, or remove the variable: compile steps set it themselves");
+		fix_scalar(w, d, given->value.at, "TRUE",
+			   "write TRUE, or remove the variable: compile steps set it themselves");
 	}
 }
 

@@ -1,4 +1,3 @@
-#include "base/edit.h"
 #include "internal.h"
 
 /*
@@ -82,8 +81,9 @@ report_unknown(struct workspace *w, const struct setting *given, const char *x,
 		diag_why(d, "it accepts %s, each optionally with +PTX",
 			 names_join(w->a, &known->archs, ", "));
 	if (*better && !first_unknown(w, &again, known))
-		diag_fix(d, given->value.at, edit_scalar(w->a, given->value.at, better),
-			 "write \"%s\"; or remove the variable, and name the GPUs in gpus", better);
+		fix_scalar(w, d, given->value.at, better,
+			   "write \"%s\"; or remove the variable, and name the GPUs in gpus",
+			   better);
 	else
 		diag_help(d,
 			  "remove the entries that torch rejects; or remove the variable, and name "

@@ -1,14 +1,10 @@
-#include "base/edit.h"
 #include "internal.h"
 
 /* Names that differ by one letter from a name in the knowledge base: perhaps misspelled. */
 
 enum { SHORTEST = 5 }; /* in characters: too many shorter names are similar */
 
-/*
- * Returns true for names that differ only in digits: cupy-cuda11x and cupy-cuda12x, flash-attn-3
- * and -4.
- */
+/* cupy-cuda11x and cupy-cuda12x, flash-attn-3 and -4 */
 static bool
 differ_in_digits(const char *x, const char *y)
 {
@@ -78,7 +74,7 @@ check_name(struct workspace *w, const struct recipe_requirement *q)
 		    meant);
 	diag_why(d, "the knowledge base has a package `%s`, but no package `%s`", meant, req->name);
 	text = arena_printf(w->a, "%s%s", meant, q->text.s + strlen(req->name));
-	diag_fix(d, q->text.at, edit_scalar(w->a, q->text.at, text), "did you mean `%s`?", meant);
+	fix_scalar(w, d, q->text.at, text, "did you mean `%s`?", meant);
 }
 
 void

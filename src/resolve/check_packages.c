@@ -1,4 +1,3 @@
-#include "base/edit.h"
 #include "internal.h"
 
 /* Ordinary packages that pip does not install as such, and extensions that need no compiling. */

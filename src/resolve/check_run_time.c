@@ -1,4 +1,3 @@
-#include "base/edit.h"
 #include "internal.h"
 
 /*
@@ -35,10 +34,7 @@ is_compiled_before(const struct workspace *w, const struct extension *known,
 		if (s && told[n] && !strcmp(told + n + 1, s->value.s))
 			return true;
 	}
-	for (size_t i = 0; i < known->jit_unless_with.n; i++)
-		if (recipe_has(w, known->jit_unless_with.at[i]))
-			return true;
-	return false;
+	return list_any(key, &known->jit_unless_with, recipe_has(w, *key));
 }
 
 static void
@@ -62,15 +58,14 @@ help_without_nvcc(struct workspace *w, struct diag *d, const struct extension *k
 	if (runtime)
 		diag_help(d, "%s: the first stage has everything that it needs", runtime);
 	else if (devel)
-		diag_fix(d, w->r->base.at, edit_scalar(w->a, w->r->base.at, devel), "use %s",
-			 devel);
+		fix_scalar(w, d, w->r->base.at, devel, "use %s", devel);
 	else
 		diag_help(d, "use a base with nvcc, nvidia/cuda:...-devel-...");
 }
 
 /*
- * Checks one package; `env` belongs to its compile step if it is an extension. The stack may never
- * call one of several packages, or one that another package installs.
+ * Checks one package; `env` belongs to its compile step if it is an extension. If another package
+ * brings it, or if it also works without nvcc, the stack may never call nvcc: this is a warning.
  */
 static void
 check_package(struct workspace *w, const char *name, struct span at, const char *key,
@@ -116,14 +111,12 @@ check_run_time(struct workspace *w)
 	if (w->s->cuda_from == CUDA_HOST || !w->s->torch.value ||
 	    (w->s->torch_tag && !strcmp(w->s->torch_tag, "cpu")) || has_nvcc(w) != TRI_NO)
 		return;
-	for (size_t i = 0; i < r->extensions.n; i++)
-		if (extension_stays(w, &r->extensions.at[i]))
-			check_package(w, r->extensions.at[i].name.s, r->extensions.at[i].at,
-				      r->extensions.at[i].key, &r->extensions.at[i].env, false);
-	for (size_t i = 0; i < r->packages.n; i++)
-		if (marker_holds(w, r->packages.at[i].req->marker)) {
-			check_package(w, r->packages.at[i].req->name, r->packages.at[i].text.at,
-				      r->packages.at[i].req->key, NULL, false);
-			check_brought(w, &r->packages.at[i]);
+	list_each (e, &r->extensions)
+		if (extension_stays(w, e))
+			check_package(w, e->name.s, e->at, e->key, &e->env, false);
+	list_each (p, &r->packages)
+		if (marker_holds(w, p->req->marker)) {
+			check_package(w, p->req->name, p->text.at, p->req->key, NULL, false);
+			check_brought(w, p);
 		}
 }

@@ -195,9 +195,26 @@ release_later(struct workspace *w, const struct solver_variable *t, const struct
 	return NULL;
 }
 
+/* Returns true if somebody compiled a release with this torch: a user, or the project its wheel. */
+static bool
+is_tried(struct workspace *w, const struct extension_release *r, const char *torch)
+{
+	const struct wheel_list built = facts_extension_wheels(w->f, w->a, r);
+
+	for (size_t i = 0; i < built.n; i++)
+		for (size_t k = 0; k < built.rows[i].torch.n; k++)
+			if (version_same_series(built.rows[i].torch.at[k], torch))
+				return true;
+	return r->torch_tried &&
+	       (version_same_series(r->torch_tried, torch) ||
+		version_cmp(facts_version(w->f, r->torch_tried), facts_version(w->f, torch)) > 0);
+}
+
 bool
 extension_is_older(struct workspace *w, const struct stack_extension *x)
 {
+	const char *torch = w->s->torch.value;
+
 	return x->release && x->source != SOURCE_WHEEL &&
-	       is_later(w, "torch", w->s->torch.value, x->release->day);
+	       is_later(w, "torch", torch, x->release->day) && !is_tried(w, x->release, torch);
 }

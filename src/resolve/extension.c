@@ -64,13 +64,8 @@ check_known(struct workspace *w, const struct recipe_extension *e, const struct 
 static bool
 in_conflict(const struct workspace *w, const struct recipe_extension *e)
 {
-	const struct solution *solution = w->solution;
-
-	for (size_t i = 0; i < solution->errors.n; i++)
-		for (size_t k = 0; k < solution->errors.at[i].found.pins.n; k++)
-			if (w->requests.at[solution->errors.at[i].found.pins.at[k]].extension == e)
-				return true;
-	return false;
+	return list_any(c, &w->solution->errors,
+			list_any(pin, &c->found.pins, w->requests.at[*pin].extension == e));
 }
 
 static void
@@ -336,10 +331,7 @@ fill_env(struct workspace *w, const struct recipe_extension *e, struct stack_ext
 								    "ignored";
 }
 
-/*
- * nvcc-arch shortens a fixed list in its setup.py, if torch can run another
- * program as nvcc and the recipe has GPUs.
- */
+/* nvcc-arch shortens a fixed list in setup.py, if torch can run another program as nvcc. */
 static const char *
 nvcc_env(struct workspace *w, const struct stack_extension *x)
 {

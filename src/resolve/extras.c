@@ -1,4 +1,3 @@
-#include "base/edit.h"
 #include "internal.h"
 
 /*
@@ -22,10 +21,7 @@ has_extra(struct workspace *w, const struct extension_release *r, const char *ex
 {
 	const char *key = name_normalize(w->a, extra);
 
-	for (size_t i = 0; i < r->extras.n; i++)
-		if (!strcmp(name_normalize(w->a, r->extras.at[i]), key))
-			return true;
-	return false;
+	return list_any(x, &r->extras, !strcmp(name_normalize(w->a, *x), key));
 }
 
 /* A requirement with extras: an item of packages:, or an extension. */
@@ -59,10 +55,7 @@ report_no_extra(struct workspace *w, const struct owner *o, const char *extra)
 static bool
 is_listed(const struct workspace *w, const char *key)
 {
-	for (size_t i = 0; i < w->s->extensions.n; i++)
-		if (!strcmp(w->s->extensions.at[i].name, key))
-			return true;
-	return false;
+	return list_any(e, &w->s->extensions, !strcmp(e->name, key));
 }
 
 /* Returns the requirement "mamba-ssm[a,causal-conv1d]==2.2.4" without one extra. */
@@ -83,9 +76,9 @@ without_extra(struct workspace *w, const char *text, const char *extra)
 }
 
 /*
- * An extra requires an extension.  Another extension can wait for it in `extensions`; pip compiles the
- * requirements of an ordinary package at once, in an isolated environment, even if they are listed
- * there.
+ * Reports an extra that requires an extension. Another extension can wait for it in `extensions`;
+ * pip compiles the requirements of an ordinary package at once, in an isolated environment, even if
+ * they are listed there.
  */
 static void
 report_extension(struct workspace *w, const struct owner *o, const char *extra,
@@ -116,8 +109,7 @@ report_extension(struct workspace *w, const struct owner *o, const char *extra,
 		return;
 	}
 	if (!o->compiled)
-		diag_fix(d, o->at, edit_scalar(w->a, o->at, without_extra(w, o->text, extra)), "%s",
-			 help);
+		fix_scalar(w, d, o->at, without_extra(w, o->text, extra), "%s", help);
 	for (size_t i = 0; i < edits.n; i++)
 		if (i || !o->compiled)
 			diag_fix_more(d, edits.at[i]->at, edits.at[i]->replacement);
@@ -156,13 +148,12 @@ check_owner(struct workspace *w, const struct owner *o, const struct names *extr
 			report_unknown(w, o, extras->at[i]);
 		else if (!has_extra(w, o->r, extras->at[i]))
 			report_no_extra(w, o, extras->at[i]);
-		for (size_t k = 0; k < all.n; k++) {
-			const struct requirement *req =
-				requirement_parse(w->a, all.at[k], NULL, NULL);
+		list_each (text, &all) {
+			const struct requirement *req = requirement_parse(w->a, *text, NULL, NULL);
 			const struct extension *e = req ? facts_extension(w->f, req->key) : NULL;
 
 			if (e && !extension_is_package(e, NULL, req->key))
-				report_extension(w, o, extras->at[i], all.at[k], e->name);
+				report_extension(w, o, extras->at[i], *text, e->name);
 		}
 	}
 }

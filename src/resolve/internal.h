@@ -1,6 +1,7 @@
 #ifndef RESOLVE_INTERNAL_H
 #define RESOLVE_INTERNAL_H
 
+#include "base/edit.h"
 #include "base/map.h"
 #include "base/str.h"
 #include "resolve.h"
@@ -37,7 +38,6 @@ struct unchecked {
 	enum checked_by by;
 };
 
-/* One run of resolve(). */
 /* A pairing with a package that has no variable yet. */
 struct waiting_pair {
 	const struct pairing *pairing;
@@ -45,6 +45,7 @@ struct waiting_pair {
 	const solve_word *these;
 };
 
+/* One run of resolve(). */
 struct workspace {
 	struct solve_budget budget; /* for one call of the solver */
 	struct arena *a;
@@ -98,8 +99,7 @@ unsigned variable_named(struct workspace *w, const char *name);
 /* Returns the variable of that name if it exists, else -1. */
 int variable_find(const struct workspace *w, const char *key);
 struct solver_variable *variable_at(struct workspace *w, unsigned variable);
-/* Returns the candidate of a text: releases are compared by version. While requests are read, a
- * missing text is added as the last candidate, marked unknown. */
+/* Returns the candidate of a text, compared by version; adds a missing one, marked unknown. */
 size_t variable_candidate(struct workspace *w, unsigned variable, const char *text);
 
 /* --- sets, for rows --- */
@@ -111,7 +111,8 @@ solve_word *set_all(struct workspace *w, unsigned variable);
 solve_word *set_one(struct workspace *w, unsigned variable, size_t candidate);
 /* Returns the candidates that a PEP 440 specifier allows, and those without a version. */
 solve_word *set_in(struct workspace *w, unsigned variable, const char *spec);
-/* Returns the candidate of that text, if there is one. */
+/* Returns the same for parsed clauses; for requests, adds an unknown release if there is none. */
+solve_word *set_allowed(struct workspace *w, unsigned variable, const struct specifiers *spec);
 solve_word *set_text(struct workspace *w, unsigned variable, const char *text);
 /* Returns the candidates with a lower version; those without a version are not in the set. */
 solve_word *set_below(struct workspace *w, unsigned variable, const char *version);
@@ -218,10 +219,7 @@ bool source_is(const struct workspace *w, unsigned source, const char *text, con
 struct solve_term comes_from(struct query *q, const char *word);
 #define compiled(q) comes_from((q), "compiled")
 
-/*
- * Returns the series of the CUDA toolkits in a set: "12.8 and newer", "11.8 to 12.9", "12.1"; ""
- * for an empty set.
- */
+/* Returns the series of the toolkits in a set: "12.8 and newer", "11.8 to 12.9", "12.1"; or "". */
 const char *cuda_label(struct workspace *w, const solve_word *set);
 
 /* Returns every row of rows.def. */
@@ -289,10 +287,7 @@ const char *request_name(const struct solution *solution, const struct request *
 
 /* Adds the clauses of every error rule whose first condition is on the current variable. */
 void add_rules(struct query *q);
-/*
- * Returns true if a rule about a package of the solved stack is an error with a GPU of that compute
- * capability.
- */
+/* Returns true if a rule about a package of the solved stack rejects that compute capability. */
 bool rules_reject_gpu(struct workspace *w, const char *cc);
 /* Evaluates the rules on the chosen stack: solution->findings, solution->rules_open. */
 void check_rules(struct workspace *w, struct solution *solution);
@@ -336,10 +331,7 @@ bool recipe_has(const struct workspace *w, const char *key);
 const struct recipe_index *extra_index(const struct workspace *w, const char *key);
 /* Returns true if an extension is a wheel of an extra index: `from: wheel` without a url. */
 bool is_index_wheel(const struct workspace *w, const struct recipe_extension *e);
-/*
- * Returns true if pip selects a file of PyPI: the stack compiles none, and the recipe names no
- * other place.
- */
+/* Returns true if pip selects a file of PyPI: nothing is compiled, and no other place is named. */
 bool is_from_pypi(const struct workspace *w, const char *key);
 /* Returns true if the knowledge base has releases or pairings of a package. */
 bool is_tracked(const struct workspace *w, const char *key);
@@ -408,7 +400,7 @@ const char *gpu_evidence(struct workspace *w);
 /* Returns the candidates of CUDA for a version: "12.4" is the whole series, "12.4.1" one. */
 solve_word *set_cuda(struct workspace *w, unsigned cuda, const char *version);
 
-/* "`rtx5090` (compute capability 12.0)" */
+/* Returns the name of a GPU for messages: "`rtx5090` (compute capability 12.0)". */
 const char *gpu_label(struct workspace *w, unsigned gpu);
 
 /* Returns ">=3.5.0" as "3.5.0 or newer"; a text without a short form stays unchanged. */
@@ -416,7 +408,7 @@ const char *spec_label(struct arena *a, const char *spec);
 /* Returns the version in the clause with that operator; "": without one; NULL: no such clause. */
 const char *clause_version(struct arena *a, const struct names *clauses, const char *op);
 
-/* --- the stack: each function decides the part in its name; they run in this order --- */
+/* --- the parts of the stack: each function decides one; they run in this order --- */
 
 void resolve_image(struct workspace *w);      /* the base's name; the requested CUDA */
 void resolve_torch(struct workspace *w);      /* version, build, index, pairs, numpy */
@@ -427,19 +419,22 @@ void resolve_extensions(struct workspace *w); /* versions, sources, environment,
 void resolve_packages(struct workspace *w);   /* build requirements, ordinary ones, constraints */
 void resolve_apt(struct workspace *w);        /* the operating system's packages, both stages */
 
-void resolve_check(struct workspace *w);     /* the checks of checks.def, at the end */
-void resolve_unchecked(struct workspace *w); /* parts that could not be checked */
+void resolve_check(struct workspace *w);     /* runs the checks of checks.def */
+void resolve_unchecked(struct workspace *w); /* lists the parts that could not be checked */
 
 /* --- decisions --- */
 
 struct choice choice_given(struct text t, const char *reason);
 struct choice choice_made(const char *value, const char *reason, const char *source);
 struct stack_package package_given(const struct recipe_requirement *q, const char *reason);
-/* Returns the known requirements of an extra of a release; r: or NULL. */
+/* Returns the known requirements of an extra of a release; r: NULL if it is unknown. */
 struct names extra_requires(struct workspace *w, const struct extension_release *r,
 			    const char *extra);
 /* Returns true if PyPI has only wheels of an extension and the recipe names no other source. */
 bool is_only_wheel(const struct extension *e, const struct recipe_extension *asked);
+/* Adds a fix that replaces the scalar at a place by a value. */
+#define fix_scalar(w, d, at, value, ...) \
+	diag_fix((d), (at), edit_scalar((w)->a, (at), (value)), __VA_ARGS__)
 /* Adds a help; it is a fix if its text is "write `from: auto`" and the recipe has `from`. */
 void help_from(struct workspace *w, struct diag *d, struct span from, const char *help);
 

@@ -18,10 +18,9 @@ asked(struct workspace *w, const char *key)
 	const struct recipe_requirements *lists[] = { &w->r->packages, &w->r->torch.with };
 
 	for (size_t k = 0; k < 2; k++)
-		for (size_t i = 0; i < lists[k]->n; i++)
-			if (!strcmp(lists[k]->at[i].req->key, key) &&
-			    applies(w, lists[k]->at[i].req))
-				return &lists[k]->at[i];
+		list_each (q, lists[k])
+			if (!strcmp(q->req->key, key) && applies(w, q->req))
+				return q;
 	return NULL;
 }
 
@@ -144,19 +143,14 @@ build_needs(struct workspace *w)
 
 /* --- ordinary packages --- */
 
-/*
- * Returns true if it is an extension of the stack, or must be one: pip does not install it as a
- * package.
- */
+/* pip does not install an extension of the stack, or what must be one, as a package. */
 static bool
 is_extension(const struct workspace *w, const char *key)
 {
-	const struct extension *e = facts_extension(w->f, key);
+	const struct extension *known = facts_extension(w->f, key);
 
-	for (size_t i = 0; i < w->s->extensions.n; i++)
-		if (!strcmp(w->s->extensions.at[i].name, key))
-			return true;
-	return e && !extension_is_package(e, NULL, key);
+	return list_any(e, &w->s->extensions, !strcmp(e->name, key)) ||
+	       (known && !extension_is_package(known, NULL, key));
 }
 
 /* Returns the version after ">=" or "<" of a range, or NULL. */
@@ -211,10 +205,7 @@ bound(struct workspace *w, struct stack_package *p)
 				 because->needs);
 }
 
-/*
- * Returns the run-time requirements of an extension: of its release, and of the extras in the
- * recipe.
- */
+/* Returns the run-time requirements of its release, and of the extras in the recipe. */
 static struct names
 requires_of(struct workspace *w, const struct stack_extension *e)
 {
@@ -229,6 +220,24 @@ requires_of(struct workspace *w, const struct stack_extension *e)
 			names_once(w->a, &all, more.at[k]);
 	}
 	return all;
+}
+
+/* Adds the bounds of the knowledge base that the extension's own requirement does not have. */
+static void
+bound_for(struct workspace *w, const struct stack_extension *e, struct stack_package *p)
+{
+	const struct candidate *own = decided(w, e->name);
+	const struct requirement *req = requirement_parse(w->a, p->requirement, NULL, NULL);
+	const char *was = specifiers_text(w->a, req->spec), *spec = was;
+	size_t n;
+	const struct pairing *all = facts_pairings(w->f, e->name, &n);
+
+	for (size_t i = 0; own && own->v && i < n; i++)
+		if (!all[i].inferred && !strcmp(all[i].other, p->key) &&
+		    specifiers_match(facts_specifiers(w->f, all[i].spec), own->v))
+			spec = both(w, spec, all[i].needs);
+	if (strcmp(spec, was) != 0 && !req->marker && !specifiers_pin(req->spec))
+		p->requirement = arena_printf(w->a, "%s%s", p->key, spec);
 }
 
 /* Extensions are installed without dependencies, so their requirements are added here. */
@@ -254,6 +263,7 @@ run_needs(struct workspace *w, const struct stack_extension *e)
 			p.reason = arena_printf(w->a, "%s, and it is the one of torch %s", p.reason,
 						t->version);
 		}
+		bound_for(w, e, &p);
 		bound(w, &p);
 		list_push(w->a, &w->s->packages, p);
 	}
@@ -284,25 +294,26 @@ constrain_packages(struct workspace *w, struct map *seen, const struct stack_pac
 		constrain(w, seen, list->at[i].requirement);
 }
 
-/* pip installs the newest release of an unpinned package: this excludes releases that break a
- * pinned one. */
+/* pip takes the newest release: this excludes those that break a pinned package or an extension. */
 static void
-constrain_others(struct workspace *w, struct map *seen, const char *key)
+constrain_others(struct workspace *w, struct map *seen, const char *key, bool extension)
 {
 	const struct candidate *own = decided(w, key);
-	const struct recipe_requirement *pin;
+	const struct recipe_requirement *pin, *other;
 	size_t n;
 	const struct pairing *all = facts_pairings(w->f, key, &n);
 
 	pin = n && own && own->v ? asked(w, key) : NULL;
-	if (!pin || !*specifiers_text(w->a, pin->req->spec))
+	if (!own || !own->v || (!extension && !(pin && *specifiers_text(w->a, pin->req->spec))))
 		return;
 	for (size_t i = 0; i < n; i++) {
 		const struct pairing *p = &all[i];
 
-		if (!p->inferred && strcmp(p->other, "torch") != 0 &&
-		    strcmp(p->other, "python") != 0 && !asked(w, p->other) &&
-		    specifiers_match(facts_specifiers(w->f, p->spec), own->v))
+		if (p->inferred || !strcmp(p->other, "torch") || !strcmp(p->other, "python") ||
+		    !specifiers_match(facts_specifiers(w->f, p->spec), own->v))
+			continue;
+		other = asked(w, p->other);
+		if (other ? !specifiers_pin(other->req->spec) : !extension)
 			constrain(w, seen, arena_printf(w->a, "%s%s", p->other, p->needs));
 	}
 }
@@ -323,7 +334,9 @@ constrain_all(struct workspace *w)
 	constrain_packages(w, &seen, &s->build_deps);
 	constrain_packages(w, &seen, &s->packages);
 	for (size_t i = 0; i < s->packages.n; i++)
-		constrain_others(w, &seen, s->packages.at[i].key);
+		constrain_others(w, &seen, s->packages.at[i].key, false);
+	for (size_t i = 0; i < s->extensions.n; i++)
+		constrain_others(w, &seen, s->extensions.at[i].name, true);
 	s->package_constraints = s->constraints;
 	for (size_t i = 0; i < s->extensions.n; i++)
 		constrain(w, &seen, s->extensions.at[i].requirement);
@@ -350,9 +363,8 @@ resolve_packages(struct workspace *w)
 {
 	struct stack *s = w->s;
 
-	for (size_t i = 0; i < w->r->packages.n; i++)
-		list_push(w->a, &s->packages,
-			  package_given(&w->r->packages.at[i], "the recipe lists it"));
+	list_each (p, &w->r->packages)
+		list_push(w->a, &s->packages, package_given(p, "the recipe lists it"));
 	for (size_t i = 0; i < s->extensions.n; i++)
 		run_needs(w, &s->extensions.at[i]);
 	for (size_t i = 0; i < s->packages.n; i++) {

@@ -99,10 +99,7 @@ check_origin(struct workspace *w)
 	}
 }
 
-/*
- * Returns the standalone build of a series. If none is known for this machine, a pinned uv installs
- * the series from its own list, and selects the patch release.
- */
+/* If no standalone build is known for this machine, a pinned uv selects the patch release. */
 static const struct python_build *
 find_build(struct workspace *w)
 {

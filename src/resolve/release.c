@@ -1,4 +1,3 @@
-#include "base/edit.h"
 #include "internal.h"
 
 /* Diagnostics about an extension that the recipe does not pin. */
@@ -42,7 +41,7 @@ report_unpinned_extension(struct workspace *w, const struct recipe_extension *e,
 		    r->version, r == newest(w, known, false, NULL) ? "" : " compatible release");
 	pinned = arena_printf(w->a, "%s==%s", e->name.s, r->version);
 	if (e->at.width == strlen(e->name.s) || e->at.width == strlen(e->name.s) + 2)
-		diag_fix(d, e->at, edit_scalar(w->a, e->at, pinned), "pin it: %s", pinned);
+		fix_scalar(w, d, e->at, pinned, "pin it: %s", pinned);
 	else
 		diag_help(d, "pin it: %s", pinned);
 }

@@ -1,4 +1,3 @@
-#include "base/edit.h"
 #include "internal.h"
 
 /* The closest stacks that work, and their costs. */
@@ -91,10 +90,7 @@ ends_below(struct arena *a, const struct specifiers *spec, const char *version)
 	return end && v && version_cmp(end, v) <= 0;
 }
 
-/*
- * Returns the new requirement: an exact pin stays exact, numpy is limited by its major version, and
- * any other range ends at a working release.
- */
+/* An exact pin stays exact, numpy gets a major version, a range ends at a working release. */
 static const char *
 requirement_for(const struct solution *solution, const struct requirement *req, const char *version)
 {
@@ -248,10 +244,7 @@ repair_changes(const struct solution *solution, struct repair *r)
 static bool
 has(const struct solve_indexes *all, unsigned i)
 {
-	for (size_t k = 0; k < all->n; k++)
-		if (all->at[k] == i)
-			return true;
-	return false;
+	return list_any(x, all, *x == i);
 }
 
 /*
@@ -281,7 +274,7 @@ pins_for(const struct solution *solution, const struct conflict *c)
 	return pins;
 }
 
-/* A changed variable must still exist: adds a requirement for any candidate of each one. */
+/* Requires some candidate of each changed variable, because the variable must still exist. */
 static size_t
 and_there(struct workspace *w, struct solve_pin *pins, size_t n)
 {
@@ -410,15 +403,11 @@ find_joint_repair(const struct solution *solution)
 			return; /* an error has no fix: each one gets its own repair */
 	all->best = solve_again(solution, NULL, &all->pins);
 	all->found = all->best.status == SOLVE_FOUND;
-	for (size_t i = 0; i < all->pins.n; i++)
-		all->found &= chosen_then(solution, &all->best,
-					  &solution->requests[all->pins.at[i]]) != NULL;
+	list_each (pin, &all->pins)
+		all->found &= chosen_then(solution, &all->best, &solution->requests[*pin]) != NULL;
 }
 
-/*
- * Returns the part of the joint repair for this conflict. The first conflict also reports changes
- * that belong to none.
- */
+/* The first conflict also reports changes of the joint repair that belong to none. */
 static struct solve_indexes
 share_of(const struct solution *solution, const struct conflict *c)
 {

@@ -21,10 +21,7 @@ is_named(const struct request *p)
 	return p->at.line && p->kind != REQUEST_NEED && p->kind != REQUEST_MACHINE;
 }
 
-/*
- * Returns the pin at which the diagnostic points: the one that is cheapest to change, and the last
- * one of several.
- */
+/* Returns the pin that is cheapest to change, and the last one of several. */
 static const struct request *
 shown_at(const struct solution *solution, const struct solve_conflict *c)
 {
@@ -45,10 +42,7 @@ shown_at(const struct solution *solution, const struct solve_conflict *c)
 	return best;
 }
 
-/*
- * Returns "torch 2.2.2 and the cu124 build": all named pins except one. *only: set if there is a
- * single other pin.
- */
+/* Returns "torch 2.2.2 and the cu124 build"; *only: set if there is a single other pin. */
 static const char *
 the_others(const struct solution *solution, const struct solve_conflict *c,
 	   const struct request *at, const struct request **only)
@@ -121,6 +115,20 @@ report_way(struct diag *d, const struct solution *solution, const struct repair 
 		diag_cost(d, "%s", r->cost);
 }
 
+const struct constraint *
+conflict_reason(const struct solve_conflicts *found)
+{
+	const struct constraint *best = NULL;
+
+	for (size_t i = 0; found->n && i < found->at[0].facts.n; i++) {
+		const struct constraint *why = constraint_of(&found->at[0].facts.at[i]);
+
+		if (!best || why->kind->priority > best->kind->priority)
+			best = why;
+	}
+	return best;
+}
+
 /* --- the derivation --- */
 
 static const char *
@@ -152,14 +160,13 @@ line_words(const struct solution *solution, const struct solve_line *l)
 	if (l->pin >= 0)
 		return solution->requests[l->pin].sentence;
 	if (!l->n)
-		return "so there is no solution";
+		return "no solution exists";
 	for (size_t i = 0; i < l->n; i++)
 		buf_printf(&b, "%s%s", i ? " and " : "", set_words(solution, &l->terms[i]));
-	return arena_printf(solution->work->a, "not possible: %s", buf_text(&b));
+	return arena_printf(solution->work->a, "it cannot be that %s", buf_text(&b));
 }
 
-/* Prints a step: (7) triton 2.2.0 and mamba-ssm 2.3.2.post1 cannot both be selected, from (3) and
- * (5) */
+/* Prints the steps, such as "(7) from (3) and (5): it cannot be that torch is 2.2.2". */
 static void
 report_derivation(struct diag *d, const struct solution *solution, const struct conflict *one)
 {
@@ -169,8 +176,8 @@ report_derivation(struct diag *d, const struct solution *solution, const struct 
 		const struct solve_line *l = &proof->at[i];
 
 		if (l->from[0] >= 0 && l->from[1] >= 0)
-			diag_why(d, "(%zu) %s, from (%d) and (%d)", i + 1, line_words(solution, l),
-				 l->from[0] + 1, l->from[1] + 1);
+			diag_why(d, "(%zu) from (%d) and (%d): %s", i + 1, l->from[0] + 1,
+				 l->from[1] + 1, line_words(solution, l));
 		else
 			diag_why(d, "(%zu) %s", i + 1, line_words(solution, l));
 	}

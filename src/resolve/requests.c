@@ -42,7 +42,6 @@ request_one(struct workspace *w, enum request_kind kind, enum variable_kind of, 
 		exact, NULL, weight);
 }
 
-/* Adds a request for any candidate of the variable. */
 static void
 request_need(struct workspace *w, unsigned variable, const char *sentence)
 {
@@ -209,10 +208,7 @@ is_tracked(const struct workspace *w, const char *key)
 	       facts_paired(w->f, key);
 }
 
-/*
- * Returns false if a marker is false for every allowed Python. Sets w->when to the Pythons for
- * which it is true; later pins apply to these.
- */
+/* Returns false if no allowed Python has the marker; later pins apply to those in w->when. */
 static bool
 applies(struct workspace *w, const struct marker *m)
 {
@@ -236,43 +232,6 @@ applies(struct workspace *w, const struct marker *m)
 	return asked ? solve_set_has(set, variable_candidate(w, python, asked)) : held;
 }
 
-/* Returns a version in a range without known releases: its start, or just below its end. */
-static const char *
-one_of(struct workspace *w, const char *spec)
-{
-	const char *from = strpbrk(spec, ">~"), *end = strchr(spec, '<');
-
-	if (!from && !end)
-		return NULL;
-	if (!from)
-		from = end;
-	from += 1 + strspn(from + 1, "= ");
-	return arena_printf(w->a, "%.*s%s", (int)strcspn(from, ", "), from,
-			    from[-1] == '<' ? ".dev0" : "");
-}
-
-/* Returns the allowed releases of a specifier; an unknown release stands for an empty set. */
-static solve_word *
-allowed(struct workspace *w, unsigned variable, const struct specifiers *spec)
-{
-	const struct version *exact = specifiers_pin(spec);
-	const char *text = specifiers_text(w->a, spec), *start;
-	solve_word *set = set_in(w, variable, text);
-	size_t at;
-
-	if (!exact && !set_is_empty(w, variable, set))
-		return set;
-	/* A companion's version may include the tag of its build, which is not a separate release. */
-	if (exact)
-		text = is_companion(variable_at(w, variable)->key) ? version_public(w->a, exact) :
-								     version_text(w->a, exact);
-	at = variable_candidate(w, variable, text);
-	start = exact ? NULL : one_of(w, text);
-	if (start)
-		variable_at(w, variable)->c[at].v = version_parse(w->a, start);
-	return set_one(w, variable, at);
-}
-
 static unsigned
 package_variable(struct workspace *w, const char *key)
 {
@@ -289,7 +248,7 @@ name_requested_releases(struct workspace *w, const struct recipe_requirements *a
 
 		if (specifiers_pin(req->spec) && applies(w, req->marker) &&
 		    strcmp(req->key, "torch") != 0 && bounds_count(w, req->key))
-			allowed(w, package_variable(w, req->key), req->spec);
+			set_allowed(w, package_variable(w, req->key), req->spec);
 	}
 }
 
@@ -351,7 +310,7 @@ request_requirement(struct workspace *w, const struct recipe_requirement *q, boo
 		wheel,
 		wheel    ? NULL :
 		req->url ? set_all(w, variable) :
-			   allowed(w, variable, req->spec),
+			   set_allowed(w, variable, req->spec),
 		LIGHT);
 }
 
@@ -363,13 +322,14 @@ extension_applies(struct workspace *w, const struct recipe_extension *e)
 	return applies(w, e->marker.s ? marker_parse(w->a, e->marker.s) : NULL);
 }
 
-/* Returns the release of a git ref; a commit is an unknown release. */
 static const char *
 release_of_ref(struct workspace *w, const struct recipe_extension *e)
 {
 	const struct extension *known = facts_extension(w->f, e->key);
 	const struct extension_release *r = known ? extension_release(known, e->ref.s) : NULL;
 
+	if (!r && known)
+		r = extension_commit(known, e->git.s);
 	return r ? r->version : e->ref.s;
 }
 
@@ -398,7 +358,7 @@ request_release(struct workspace *w, const struct recipe_extension *e, unsigned 
 		t = e->url;
 	} else if (spec && !e->url.s) {
 		t = e->specifier;
-		set = allowed(w, variable, spec);
+		set = set_allowed(w, variable, spec);
 	} else if (!variable_at(w, variable)->n) {
 		p.kind = REQUEST_NEED;
 		t = e->name;
@@ -472,9 +432,8 @@ read_requests(struct workspace *w)
 		variable_candidate(w, python, w->image.python);
 	if (r->python.s)
 		variable_candidate(w, python, r->python.s);
-	for (size_t i = 0; i < r->extensions.n; i++)
-		w->compiles |= is_compiled(&r->extensions.at[i]) &&
-			       extension_applies(w, &r->extensions.at[i]);
+	list_each (e, &r->extensions)
+		w->compiles |= is_compiled(e) && extension_applies(w, e);
 	w->when = NULL;
 	read_compiler(w);
 	read_torch(w);

@@ -1,4 +1,3 @@
-#include "base/edit.h"
 #include "internal.h"
 
 struct choice
@@ -17,7 +16,7 @@ void
 help_from(struct workspace *w, struct diag *d, struct span from, const char *help)
 {
 	if (starts_with(help, "write `from: auto`") && from.line)
-		diag_fix(d, from, edit_scalar(w->a, from, "auto"), "%s", help);
+		fix_scalar(w, d, from, "auto", "%s", help);
 	else
 		diag_help(d, "%s", help);
 }
@@ -56,10 +55,7 @@ extension_stays(struct workspace *w, const struct recipe_extension *e)
 	return !e->marker.s || marker_holds(w, marker_parse(w->a, e->marker.s));
 }
 
-/*
- * Resolves first what others depend on: the Python for markers, and whether the stack compiles
- * anything.
- */
+/* Others depend on the Python, for markers, and on whether the stack compiles anything. */
 static void
 resolve_first(struct workspace *w)
 {
@@ -116,9 +112,7 @@ resolve_last(struct workspace *w)
 	}
 }
 
-/*
- * Returns true if a plan is possible despite the error: all parts exist and are only incompatible.
- */
+/* Returns true if a plan is possible: all parts exist and are only incompatible. */
 static bool
 can_be_forced(const struct facts *f, enum code code)
 {

@@ -4,10 +4,7 @@
 
 /* --- extension <-> its source --- */
 
-/*
- * Returns why PyPI has no source of a release that compiles, with {} for the release; NULL: it may
- * have one.
- */
+/* Returns why PyPI has no source that compiles, with {} for the release; NULL: it may have one. */
 static const char *
 no_sdist(struct workspace *w, const struct release *x)
 {

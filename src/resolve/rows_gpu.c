@@ -20,10 +20,7 @@ gpu_label(struct workspace *w, unsigned gpu)
 
 /* --- GPU <-> torch's build --- */
 
-/*
- * Returns true if a build has code that runs on the GPU; an unknown list counts as code, and
- * resolve_unchecked() reports it.
- */
+/* An unknown list counts as code that runs on the GPU; resolve_unchecked() reports it. */
 static bool
 runs(const struct workspace *w, const struct torch_variant *v, const char *cc)
 {
@@ -75,13 +72,12 @@ code_for(struct query *q, unsigned gpu, bool inferred)
 			group_add(w, &all, torch, i, names_words(w->a, build_archs(w, v), "and"),
 				  v->source);
 	}
-	for (size_t i = 0; i < all.n; i++)
-		add_conflict(q, TERMS(THIS(q), IN(torch, all.at[i].these), THERE(w, gpu)),
-			     all.at[i].source,
+	list_each (x, &all)
+		add_conflict(q, TERMS(THIS(q), IN(torch, x->these), THERE(w, gpu)), x->source,
 			     "the %s build of torch %s %s code for compute capability %s, and none "
 			     "for %s",
-			     tag, group_label(w, torch, &all.at[i]),
-			     inferred ? "seems to have" : "has", all.at[i].why, gpu_label(w, gpu));
+			     tag, group_label(w, torch, x), inferred ? "seems to have" : "has",
+			     x->why, gpu_label(w, gpu));
 }
 
 void
@@ -180,30 +176,36 @@ lack_of(struct workspace *w, const struct extension_release *r, const struct cud
 	return cc;
 }
 
-/*
- * Returns the toolkits that cannot compile a release; *lack is the reason of the last one. Toolkits
- * of one series are alike.
- */
+/* Returns lack_of() for each toolkit; those of one series are alike. */
+static const char **
+lacks(struct workspace *w, const struct extension_release *r, const char *cc)
+{
+	const struct solver_variable *at = variable_at(w, the_variable(w, VARIABLE_CUDA));
+	const char **found = arena_array_of(w->a, const char *, at->n);
+	const struct cuda_toolkit *t, *before = NULL;
+
+	for (size_t i = 0; i < at->n; before = t, i++) {
+		t = at->c[i].entry;
+		if (!t || !t->archs.n)
+			found[i] = NULL;
+		else if (before && version_same_series(t->version, before->version))
+			found[i] = found[i - 1];
+		else
+			found[i] = lack_of(w, r, t, cc);
+	}
+	return found;
+}
+
+/* Returns the toolkits for which `found` has `lack`, or for NULL, anything. */
 static solve_word *
-lacking(struct workspace *w, const struct extension_release *r, const char *cc, const char **lack)
+lacking(struct workspace *w, const char *const *found, const char *lack)
 {
 	unsigned cuda = the_variable(w, VARIABLE_CUDA);
-	const struct solver_variable *at = variable_at(w, cuda);
 	solve_word *set = set_none(w, cuda);
-	const char *found = NULL;
 
-	for (size_t i = 0; i < at->n; i++) {
-		const struct cuda_toolkit *t = at->c[i].entry;
-
-		if (!t || !t->archs.n)
-			continue;
-		if (!i || !version_same_series(t->version, at->c[i - 1].text))
-			found = lack_of(w, r, t, cc);
-		if (found) {
+	for (size_t i = 0; i < variable_at(w, cuda)->n; i++)
+		if (found[i] && (!lack || found[i] == lack))
 			solve_set_add(set, i);
-			*lack = found;
-		}
-	}
 	return set;
 }
 
@@ -218,17 +220,26 @@ void
 constraint_extension_archs(struct query *q, struct workspace *w)
 {
 	struct release x = release_of(q);
-	const char *arch = NULL;
-	solve_word *set;
+	unsigned cuda = the_variable(w, VARIABLE_CUDA);
+	const char **found;
 
 	if (!is_fixed(x.r) || x.r->arch_env)
 		return;
-	set = lacking(w, x.r, NULL, &arch);
-	add_conflict(q, TERMS(THIS(q), compiled(q), IN(the_variable(w, VARIABLE_CUDA), set)),
-		     x.r->source,
-		     "%s always compiles for compute capability %s, which the nvcc of CUDA %s does "
-		     "not support",
-		     x.name, arch, cuda_label(w, set));
+	found = lacks(w, x.r, NULL);
+	for (size_t i = 0; i < variable_at(w, cuda)->n; i++) {
+		size_t first = 0;
+		solve_word *set;
+
+		while (found[first] != found[i])
+			first++;
+		if (!found[i] || first < i)
+			continue;
+		set = lacking(w, found, found[i]);
+		add_conflict(q, TERMS(THIS(q), compiled(q), IN(cuda, set)), x.r->source,
+			     "%s always compiles for compute capability %s, which the nvcc of CUDA "
+			     "%s does not support",
+			     x.name, found[i], cuda_label(w, set));
+	}
 }
 
 void
@@ -249,7 +260,7 @@ constraint_gpu_extension(struct query *q, struct workspace *w)
 				     gpu_label(w, gpu));
 			continue;
 		}
-		set = lacking(w, x.r, cc, &cc);
+		set = lacking(w, lacks(w, x.r, cc), NULL);
 		add_conflict(q, TERMS(THIS(q), THERE(w, gpu), compiled(q), IN(cuda, set)),
 			     x.r->source, "compiled with CUDA %s, %s has no code that runs on %s",
 			     cuda_label(w, set), x.name, gpu_label(w, gpu));
@@ -272,9 +283,9 @@ constraint_gpu_nvcc(struct query *q, struct workspace *w)
 	    (x.e && x.e->pypi == PYPI_WHEEL) || is_fixed(r))
 		return;
 	for (size_t i = 0; next_gpu(w, &i, &gpu);) {
-		const char *cc = cc_of(w, gpu), *lack;
+		const char *cc = cc_of(w, gpu);
 		const struct extension_release one = { .archs = { &cc, 1, 1 } };
-		solve_word *refuse = lacking(w, &one, NULL, &lack);
+		solve_word *refuse = lacking(w, lacks(w, &one, NULL), NULL);
 
 		add_conflict(q, TERMS(THIS(q), compiled(q), IN(cuda, refuse), THERE(w, gpu)), NULL,
 			     "%s is compiled for %s, which the nvcc of CUDA %s does not support",

@@ -53,9 +53,7 @@ add_pair(struct query *q, const struct pairing *p, unsigned own, const solve_wor
 		     p->source, "%s", sentence(w, p, own, these, variable_at(w, other)->label));
 }
 
-/*
- * Returns true for an absent optional package: its pairings wait until another package requires it.
- */
+/* The pairings of an absent optional package wait until another package requires it. */
 static bool
 may_wait(const struct workspace *w, const struct pairing *p)
 {

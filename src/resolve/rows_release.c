@@ -91,8 +91,6 @@ may_take(struct workspace *w, const struct solver_variable *t, const struct vers
 	       (minor < 64 && pythons_of_wheels(w, next).plain >> minor != 0);
 }
 
-/* Returns true for a release with the same files as the one before, and therefore the same
- * answer. */
 static bool
 same_files(const struct package_release *x, const struct package_release *y)
 {
@@ -100,7 +98,6 @@ same_files(const struct package_release *x, const struct package_release *y)
 	       x->wheels_known == y->wheels_known && x->sdist == y->sdist;
 }
 
-/* Returns the candidates that support a Python. */
 static solve_word *
 candidates_for(struct workspace *w, unsigned variable, size_t python)
 {
@@ -224,10 +221,7 @@ add_part(struct query *q, const struct refusal *f, int part, size_t candidate)
 			     part == NEWER ? f->last->version : f->first->version);
 }
 
-/*
- * Adds the constraints of a package and a Python when the solver has tried both of them: it never
- * tries most Pythons.
- */
+/* Called when the solver has tried both the package and the Python: it never tries most Pythons. */
 static void
 add_refusal(struct query *q, size_t python)
 {
@@ -310,11 +304,10 @@ pythons_for(struct workspace *w, const char *key, const struct marker *m)
 	struct names extras = { 0 };
 
 	for (size_t k = 0; k < 2; k++)
-		for (size_t i = 0; i < lists[k]->n; i++)
-			for (size_t n = 0; n < lists[k]->at[i].req->extras.n; n++)
-				if (!strcmp(lists[k]->at[i].req->key, key))
-					names_once(w->a, &extras,
-						   lists[k]->at[i].req->extras.at[n]);
+		list_each (x, lists[k])
+			for (size_t n = 0; n < x->req->extras.n; n++)
+				if (!strcmp(x->req->key, key))
+					names_once(w->a, &extras, x->req->extras.at[n]);
 	return set_pythons_with(w, m, &extras);
 }
 
@@ -346,7 +339,7 @@ require(struct query *q, const struct package_release *r, const char *text)
 		terms[1] = NOT_IN(other, those);
 	every = solve_set_count(pythons, variable_at(w, python)->n) == variable_at(w, python)->n;
 	terms[2] = IN(python, pythons);
-	add_conflict(q, terms, every ? 2 : 3, package_release_source(w->f, r),
+	add_conflict(q, terms, every ? 2 : 3, package_requires_source(w->f, r),
 		     "%s %s requires %s%s", variable_at(w, q->variable)->label,
 		     candidate_of(q)->text, req->name, specifiers_text(w->a, req->spec));
 }

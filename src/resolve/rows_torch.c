@@ -90,7 +90,7 @@ constraint_torch_exists(struct query *q, struct workspace *w)
 
 	if (!c->known && c->v && !strpbrk(c->text, "<>~!") && torch_never(w, c->text, nearest))
 		add_conflict(q, TERMS(THIS(q)), facts_torch(w->f, nearest[0])->source,
-			     "torch has no release %s: the closest ones are %s and %s", c->text,
+			     "torch has no release %s: the nearest are %s and %s", c->text,
 			     nearest[0], nearest[1]);
 }
 
@@ -141,9 +141,7 @@ constraint_torch_prefer_cuda(struct query *q, struct workspace *w)
 
 /* --- its dependencies, and its limits on other packages --- */
 
-/*
- * Adds a requirement of torch's wheel, if the marker is true (NULL: the requirement's own marker).
- */
+/* Adds a requirement of torch's wheel; marker NULL: the requirement's own. */
 static void
 asks_for(struct query *q, struct workspace *w, const char *requirement, const char *marker,
 	 bool brings, const char *subject, const char *verb)

@@ -47,7 +47,6 @@ behind(struct arena *a, const char *local, const char *word)
 
 /* --- whether one of its tags matches --- */
 
-/* Returns whether one of the tags is for that machine, or for that Python. */
 static bool
 fits(const struct names *tags, const char *machine, const char *python)
 {
@@ -134,10 +133,7 @@ abi_of_build(struct workspace *w, const char *series, const char *cuda)
 	return TRI_UNKNOWN;
 }
 
-/*
- * Adds the constraints of a local version, such as "cu122torch2.3cxx11abifalse", in the `part` of
- * `name`.
- */
+/* Reads a local version such as "cu122torch2.3cxx11abifalse", in the `part` of `name`. */
 static void
 constrain_local(struct query *q, const solve_word *these, const char *local, const char *name,
 		const char *part)

@@ -18,7 +18,8 @@ rule_domain(const struct rule_case *c, enum rule_variable variable, const char *
 	switch (variable) {
 	case VAR_ENV:
 	case VAR_APT:
-	case VAR_FROM: return -1;
+	case VAR_FROM:
+	case VAR_LIBRARY: return -1;
 	case VAR_GPUS: return c->gpu;
 	case VAR_EXTENSION: return c->extension;
 	case VAR_SOURCE: return c->extension < 0 ? -1 : source_variable(w, key_of(c));
@@ -121,10 +122,9 @@ setting_value(const struct settings *env, const char *name)
 {
 	size_t n = strcspn(name, "*");
 
-	for (size_t i = 0; i < env->n; i++)
-		if (name[n] ? !strncmp(env->at[i].name.s, name, n) :
-			      !strcmp(env->at[i].name.s, name))
-			return env->at[i].value.s;
+	list_each (x, env)
+		if (name[n] ? !strncmp(x->name.s, name, n) : !strcmp(x->name.s, name))
+			return x->value.s;
 	return NULL;
 }
 
@@ -136,9 +136,8 @@ env_of(const struct rule_case *c, const char *name)
 	const char *value = setting_value(&r->env, name);
 
 	for (size_t i = 0; i < r->extensions.n && !value; i++)
-		for (size_t k = 0; k < c->rule->when.n; k++)
-			if (c->rule->when.at[k].variable == VAR_PACKAGE &&
-			    !strcmp(c->rule->when.at[k].name, r->extensions.at[i].key))
+		list_each (x, &c->rule->when)
+			if (x->variable == VAR_PACKAGE && !strcmp(x->name, r->extensions.at[i].key))
 				value = setting_value(&r->extensions.at[i].env, name);
 	return value;
 }
@@ -157,6 +156,39 @@ origin_of(const struct workspace *w, const char *key)
 	return variable >= 0 && w->variables.at[variable]->wheel ? "wheel" : "index";
 }
 
+/* Returns whether a package may install cuDNN: its requirements have it, or torch, or are unknown. */
+static bool
+may_bring_cudnn(const struct workspace *w, const struct requirement *req)
+{
+	const char *key = name_normalize(w->a, req->name);
+	const struct python_package *p = facts_package(w->f, key);
+	bool unknown = !p || !p->n;
+
+	for (size_t i = 0; p && i < p->n; i++)
+		list_each (x, &p->releases[i].requires)
+			if ((starts_with(*x, "torch") || starts_with(*x, "nvidia-cudnn") ||
+			     starts_with(*x, "tensorrt")) &&
+			    (req->extras.n || !strstr(*x, "extra ==")))
+				return true;
+	return unknown && !facts_package_independent(w->f, key);
+}
+
+/* Returns whether the image or a package has cuDNN; true if that is unknown. */
+static bool
+has_cudnn(const struct workspace *w)
+{
+	const struct recipe *r = w->r;
+	const struct text *image = r->runtime.base.s ? &r->runtime.base : &r->base;
+	struct image_name n;
+
+	if (!image->s || r->torch.at.line || r->torch.version.s || r->extensions.n || r->app.needs)
+		return true;
+	n = facts_image_name(w->f, image->s);
+	return strcmp(n.repository, "nvidia/cuda") != 0 || !n.tag || n.cudnn ||
+	       list_any(x, &r->apt, strstr(x->s, "cudnn") != NULL) ||
+	       list_any(q, &r->packages, may_bring_cudnn(w, q->req));
+}
+
 /* Returns a value that only the recipe decides, or NULL. */
 static const char *
 given_value(const struct rule_case *c, const struct rule_condition *k)
@@ -165,6 +197,8 @@ given_value(const struct rule_case *c, const struct rule_condition *k)
 		return env_of(c, k->name);
 	if (k->variable == VAR_PACKAGE)
 		return recipe_has(c->w, k->name) ? k->name : NULL;
+	if (k->variable == VAR_LIBRARY)
+		return has_cudnn(c->w) ? k->name : NULL;
 	if (k->variable == VAR_FROM)
 		return origin_of(c->w, name_normalize(c->w->a, k->name));
 	for (size_t i = 0; i < c->w->r->apt.n; i++)

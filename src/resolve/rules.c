@@ -71,7 +71,7 @@ add_clause(struct rule_case *c)
 		     rule_sentence(c, c->rule->sentence));
 }
 
-/* --- for the finished stack: a finding --- */
+/* --- findings about the finished stack --- */
 
 enum truth { NO, UNKNOWN, YES };
 
@@ -112,9 +112,7 @@ truth_of(const struct rule_case *c, const struct rule_condition *k)
 		       NO;
 }
 
-/*
- * Returns the recipe's places for the conditions; for packages of an image, the place of the image.
- */
+/* For packages of an image, returns the place of the image. */
 static struct finding_places
 places_of(const struct rule_case *c)
 {
@@ -171,9 +169,7 @@ add_finding(const struct rule_case *c)
 
 /* --- the cases of a rule --- */
 
-/*
- * Returns the variable whose candidates provide the clauses of a rule: that of its first condition.
- */
+/* The candidates of the variable of its first condition provide the clauses of a rule. */
 static int
 anchor_of(const struct rule_case *c)
 {
@@ -274,10 +270,7 @@ check_rules(struct workspace *w, struct solution *solution)
 	}
 }
 
-/*
- * Returns whether all other conditions of the rule are true in the finished stack, and the GPU
- * condition for cc.
- */
+/* Returns whether all other conditions are true in the finished stack, and that on GPUs for cc. */
 static bool
 rejects_gpu(const struct rule_case *c, const char *cc)
 {

@@ -42,23 +42,14 @@ set_same_series(struct workspace *w, unsigned variable)
 bool
 is_requested(const struct workspace *w, unsigned variable)
 {
-	for (size_t i = 0; i < w->requests.n; i++)
-		if (w->requests.at[i].variable == variable &&
-		    w->requests.at[i].kind != REQUEST_NEED)
-			return true;
-	return false;
+	return list_any(q, &w->requests, q->variable == variable && q->kind != REQUEST_NEED);
 }
 
 bool
 recipe_has(const struct workspace *w, const char *key)
 {
-	bool any = false;
-
-	for (size_t i = 0; i < w->r->packages.n; i++)
-		any |= !strcmp(w->r->packages.at[i].req->key, key);
-	for (size_t i = 0; i < w->r->extensions.n; i++)
-		any |= !strcmp(w->r->extensions.at[i].key, key);
-	return any;
+	return list_any(q, &w->r->packages, !strcmp(q->req->key, key)) ||
+	       list_any(e, &w->r->extensions, !strcmp(e->key, key));
 }
 
 const struct recipe_index *
@@ -90,10 +81,7 @@ is_from_pypi(const struct workspace *w, const char *key)
 const struct setting *
 setting_named(const struct settings *env, const char *name)
 {
-	for (size_t i = 0; i < env->n; i++)
-		if (!strcmp(env->at[i].name.s, name))
-			return &env->at[i];
-	return NULL;
+	return list_find(x, env, !strcmp(x->name.s, name));
 }
 
 const char *
@@ -219,10 +207,7 @@ build_archs(const struct workspace *w, const struct torch_variant *v)
 	return strcmp(recipe_machine(w->r), "aarch64") ? &v->archs : &v->archs_aarch64;
 }
 
-/*
- * Evaluates a marker, which is true if it needs unknown values such as the host's kernel. For
- * markers, "3.13t" is 3.13.
- */
+/* Unknown values, such as the host's kernel, count as true; "3.13t" counts as 3.13. */
 static bool
 holds_for(struct workspace *w, const struct marker *m, const char *python,
 	  const struct names *extras)

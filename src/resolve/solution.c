@@ -358,26 +358,24 @@ resolve_solve(struct arena *a, const struct facts *f, const struct recipe *r, un
 
 /* --- questions about a solved stack: the selection, its limits, the alternatives --- */
 
-/*
- * Returns true for a candidate of another variable that was not selected, and therefore does not
- * affect this stack.
- */
+/* Returns true for one candidate of another variable: if it is not selected, facts about it do not
+ * affect this stack. */
 static bool
 is_aside(const struct solution *solution, const struct solve_term *t)
 {
-	return !t->not &&solve_set_count(t->set, variable_at(solution->work, t->variable)->n) ==
-		       1 &&
-	       !term_holds(solution, t);
+	return !t->not &&solve_set_count(t->set, variable_at(solution->work, t->variable)->n) == 1;
 }
 
-/* Records a fact whose other terms are all true, so that the variable's own term must be false. */
+/* Records a fact whose other terms are true, so that the variable's own term must be false.
+ * `demands`: one other term may be false. */
 static void
 look_at(const struct solution *solution, unsigned variable, const struct solve_facts *facts,
 	bool demands, struct constraints *out)
 {
 	for (size_t i = 0; i < facts->n; i++) {
 		const struct constraint *why = constraint_of(&facts->at[i]);
-		bool mine = false, others = true, own = false;
+		bool mine = false, others = true, own = false, holds;
+		size_t free = 0; /* other terms that are false */
 
 		for (size_t k = 0; k < facts->at[i].n; k++) {
 			const struct solve_term *t = &facts->at[i].terms[k];
@@ -386,12 +384,14 @@ look_at(const struct solution *solution, unsigned variable, const struct solve_f
 				mine = true;
 				own = term_holds(solution, t);
 			} else {
-				others &=
-					demands ? !is_aside(solution, t) : term_holds(solution, t);
+				holds = term_holds(solution, t);
+				free += !holds;
+				others &= holds || (demands && !is_aside(solution, t));
 			}
 		}
-		if (mine && others && own == demands && (why->variable == variable) == demands &&
-		    !why->off && why->kind->strength < STRENGTH_PREFERENCE)
+		if (mine && others && free <= 1 && own == demands &&
+		    (why->variable == variable) == demands && !why->off &&
+		    why->kind->strength < STRENGTH_PREFERENCE)
 			list_push(solution->work->a, out, why);
 	}
 }
@@ -414,24 +414,8 @@ solution_limits(const struct solution *solution, const char *key, bool demands)
 	return all;
 }
 
-const struct constraint *
-conflict_reason(const struct solve_conflicts *found)
-{
-	const struct constraint *best = NULL;
-
-	for (size_t i = 0; found->n && i < found->at[0].facts.n; i++) {
-		const struct constraint *why = constraint_of(&found->at[0].facts.at[i]);
-
-		if (!best || why->kind->priority > best->kind->priority)
-			best = why;
-	}
-	return best;
-}
-
-/*
- * Returns the reason against a candidate, given the recipe's requirements on other variables;
- * `chosen`: also given the selected torch and extensions.
- */
+/* Finds the reason against a candidate, given the requirements on other variables. `chosen`: also
+ * given torch and the extensions. */
 static struct solve_conflicts
 against(const struct solution *solution, unsigned variable, size_t candidate, bool chosen,
 	enum strength upto)
@@ -453,6 +437,28 @@ against(const struct solution *solution, unsigned variable, size_t candidate, bo
 	return solve_conflicts(w->a, &p, pins, n, w->budget, NULL);
 }
 
+/* Returns a fact of the first conflict about the variable, if possible beside selected candidates. */
+static const struct constraint *
+reason_about(const struct solution *solution, const struct solve_conflicts *found, unsigned own)
+{
+	bool any = false;
+
+	for (size_t i = 0; found->n && i < found->at[0].facts.n; i++) {
+		const struct solve_fact *fact = &found->at[0].facts.at[i];
+		bool about = false, selected = true;
+
+		for (size_t k = 0; k < fact->n; k++)
+			about |= fact->terms[k].variable == own;
+		for (size_t k = 0; k < fact->n; k++)
+			selected &= fact->terms[k].variable == own ||
+				    term_holds(solution, &fact->terms[k]);
+		if (about && selected)
+			return constraint_of(fact);
+		any |= about;
+	}
+	return any ? conflict_reason(found) : NULL;
+}
+
 const struct constraint *
 solution_obstacle(const struct solution *solution, const char *key, size_t candidate)
 {
@@ -463,7 +469,8 @@ solution_obstacle(const struct solution *solution, const char *key, size_t candi
 	constraints_restore(solution->work, STRENGTH_PREFERENCE);
 	for (unsigned upto = STRENGTH_ERROR; upto <= STRENGTH_SECONDARY && !found.n; upto++)
 		found = against(solution, variable, candidate, true, upto);
-	return conflict_reason(&found);
+	/* Preferences that the stack contradicts anyway are no reason against the candidate. */
+	return reason_about(solution, &found, variable);
 }
 
 struct alternatives

@@ -59,10 +59,7 @@ refuse_base(struct workspace *w, struct span at, const char *what, const char *w
 	diag_help(d, "%s", help);
 }
 
-/*
- * Uses the version of the base's torch; checks use the final release of that version. The build is
- * known only for PyTorch's own torch.
- */
+/* Checks use the final release of that version; only the build of PyTorch's own torch is known. */
 static void
 take_base(struct workspace *w)
 {
@@ -140,7 +137,6 @@ from_pypi(const struct workspace *w, const struct torch_variant *v)
 			    !v->on_index || strcmp(recipe_machine(w->r), "aarch64") != 0;
 }
 
-/* Returns the index for `index: cu121` or a URL. */
 static struct choice
 named_index(struct workspace *w, const struct torch_variant *v)
 {

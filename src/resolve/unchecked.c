@@ -34,10 +34,9 @@ is_there(const struct workspace *w, const struct unchecked *u)
 static void
 add_requirements(struct workspace *w)
 {
-	for (size_t i = 0; i < w->unchecked.n; i++)
-		if (!w->unchecked.at[i].file && is_there(w, &w->unchecked.at[i]))
-			add_by(w, w->unchecked.at[i].by, w->unchecked.at[i].what,
-			       w->unchecked.at[i].why);
+	list_each (x, &w->unchecked)
+		if (!x->file && is_there(w, x))
+			add_by(w, x->by, x->what, x->why);
 }
 
 /* --- the application --- */
@@ -225,10 +224,7 @@ add_unread(struct workspace *w)
 	}
 }
 
-/*
- * Adds an unchecked extension. For a commit of an extension without releases, such as apex, the
- * facts about all releases apply.
- */
+/* For a commit of an extension without releases, such as apex, the facts about all apply. */
 static void
 add_extension(struct workspace *w, const struct stack_extension *x)
 {
@@ -251,12 +247,10 @@ add_extra_indexes(struct workspace *w)
 {
 	list_each (x, &w->r->extras) {
 		/* torch never comes from there: SB0206 reports that. */
-		for (size_t k = 0; k < x->packages.n; k++)
-			if (strcmp(name_normalize(w->a, x->packages.at[k].s), "torch") != 0)
+		list_each (p, &x->packages)
+			if (strcmp(name_normalize(w->a, p->s), "torch") != 0)
 				add_by(w, BY_METADATA,
-				       arena_printf(w->a, "%s from %s", x->packages.at[k].s,
-						    x->url.s),
-				       no_index);
+				       arena_printf(w->a, "%s from %s", p->s, x->url.s), no_index);
 	}
 }
 

@@ -133,10 +133,9 @@ fill_python(struct workspace *w, struct domain *s)
 {
 	struct names all = facts_python_series(w->f);
 
-	for (size_t i = 0; i < all.n; i++)
-		if (!ends_with(all.at[i], "t") &&
-		    text_version_order(w, all.at[i], PYTHON_OLDEST) >= 0)
-			add(w, s, all.at[i], NULL);
+	list_each (name, &all)
+		if (!ends_with(*name, "t") && text_version_order(w, *name, PYTHON_OLDEST) >= 0)
+			add(w, s, *name, NULL);
 	for (size_t i = all.n; i-- > 0;)
 		add_once(w, s, all.at[i], NULL);
 }
@@ -360,4 +359,79 @@ solve_word *
 set_named(struct workspace *w, unsigned variable, const struct names *names, bool unknown)
 {
 	return SET_WHERE(w, variable, c, (unknown && !c->known) || names_have(names, c->text));
+}
+
+/* --- the releases that a requirement allows --- */
+
+enum { MAJORS = 9 };
+
+/* Returns a version just below another one: 1.99999 for 2.0; "0" for 0. */
+static const char *
+just_below(struct workspace *w, const char *text)
+{
+	const struct version *v = version_parse(w->a, text);
+	size_t n = v ? version_release_count(v) : 0;
+	struct buf b = BUF(w->a);
+
+	while (n && !version_release(v, n - 1))
+		n--;
+	for (size_t i = 0; i < n; i++)
+		buf_printf(&b, "%lu.", version_release(v, i) - (i == n - 1));
+	buf_puts(&b, n ? "99999" : "0");
+	return buf_text(&b);
+}
+
+static void
+add_in_range(struct workspace *w, unsigned variable, const char *range, const char *version)
+{
+	struct domain *s = w->variables.at[variable];
+	const struct version *v = version_parse(w->a, version);
+
+	if (v && specifiers_match(facts_specifiers(w->f, range), v))
+		push(w, s, (struct candidate){ .text = range, .v = v });
+}
+
+/*
+ * Adds the releases that stand for a range of a package without known releases, newest first: the
+ * last one, the bounds of the range, and the beginning and the end of each major version. Another
+ * requirement that excludes all of them contradicts the range.
+ */
+static void
+add_range(struct workspace *w, unsigned variable, const char *range)
+{
+	const struct names clauses = names_split(w->a, range, ',');
+
+	add_in_range(w, variable, range, "99999");
+	for (unsigned major = MAJORS; major > 0; major--) {
+		add_in_range(w, variable, range, arena_printf(w->a, "%u", major));
+		add_in_range(w, variable, range, arena_printf(w->a, "%u.99999", major - 1));
+	}
+	for (size_t i = 0; i < clauses.n; i++) {
+		const char *bound = clauses.at[i] + strspn(clauses.at[i], "<>=!~ ");
+
+		add_in_range(w, variable, range, bound);
+		add_in_range(w, variable, range, just_below(w, bound));
+		add_in_range(w, variable, range, arena_printf(w->a, "%s.99999", bound));
+	}
+	add_in_range(w, variable, range, "0");
+}
+
+solve_word *
+set_allowed(struct workspace *w, unsigned variable, const struct specifiers *spec)
+{
+	const struct version *exact = specifiers_pin(spec);
+	const char *text = specifiers_text(w->a, spec);
+	solve_word *set = set_in(w, variable, text);
+
+	if (!exact && !set_is_empty(w, variable, set))
+		return set;
+	if (!exact)
+		add_range(w, variable, text);
+	if (!exact && !set_is_empty(w, variable, set_text(w, variable, text)))
+		return set_text(w, variable, text);
+	/* A companion's version may include the tag of its build, which is not a separate release. */
+	if (exact)
+		text = is_companion(variable_at(w, variable)->key) ? version_public(w->a, exact) :
+								     version_text(w->a, exact);
+	return set_one(w, variable, variable_candidate(w, variable, text));
 }

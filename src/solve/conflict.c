@@ -42,10 +42,7 @@ set_closed(struct universe *u, bool closed)
 		u->facts.at[i]->off = closed && !u->facts.at[i]->marked;
 }
 
-/*
- * Returns true if the remainder is still impossible; false for an unknown result, which keeps the
- * conflict unchanged.
- */
+/* An unknown result keeps the conflict unchanged. */
 static bool
 still(struct inquiry *q, const bool *on)
 {

@@ -113,7 +113,7 @@ enum solve_status search_run(struct search *s, struct universe *u, const struct 
 			     size_t npins, const bool *on, unsigned *left);
 struct solve_result search_result(struct search *s, struct arena *a, enum solve_status status);
 
-/* propagate.c: each returns NULL, or a nogood with only true terms. */
+/* Return NULL, or a nogood whose terms are all true: a conflict (propagate.c). */
 struct nogood *search_attach(struct search *s, struct nogood *g);
 struct nogood *search_propagate(struct search *s);
 struct nogood *search_late(struct search *s);

@@ -17,10 +17,7 @@ term_on(const struct nogood *g, unsigned variable)
 	return NULL;
 }
 
-/*
- * Combines two nogoods: the union for the pivot, intersections for the others. False: the result is
- * empty.
- */
+/* The union for the pivot, intersections for the others; false: the result is empty. */
 static bool
 mix(struct universe *u, struct term *x, const struct term *y, bool either)
 {

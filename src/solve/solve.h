@@ -25,8 +25,8 @@
 typedef uint64_t solve_word;
 #define SOLVE_WORDS(n) (((n) + 63) / 64)
 
-solve_word *solve_set(struct arena *a, size_t candidates);      /* an empty set */
-solve_word *solve_set_full(struct arena *a, size_t candidates); /* a set of all candidates */
+solve_word *solve_set(struct arena *a, size_t candidates);      /* returns an empty set */
+solve_word *solve_set_full(struct arena *a, size_t candidates); /* returns the set of all */
 static inline void
 solve_set_add(solve_word *set, size_t candidate)
 {

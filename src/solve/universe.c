@@ -1,4 +1,4 @@
-/* Sets, and the provider's answers: variables, their numbers of candidates, and facts. */
+/* Computes with sets, and reads the provider's variables, candidates and facts. */
 #include "internal.h"
 
 #include <string.h>
@@ -66,7 +66,6 @@ universe_meet(struct universe *u, unsigned variable)
 	return t;
 }
 
-/* Returns the set of values for which a term is true. */
 static const solve_word *
 values(struct universe *u, const struct variable *t, const struct solve_term *term)
 {
@@ -79,7 +78,7 @@ values(struct universe *u, const struct variable *t, const struct solve_term *te
 	return out;
 }
 
-/* Two terms of one variable become the intersection of their values. */
+/* Merges two terms of one variable: the result has the values that are in both. */
 static void
 also(struct universe *u, struct nogood *g, unsigned variable, const solve_word *bad)
 {

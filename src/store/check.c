@@ -184,13 +184,12 @@ inspect(struct arena *a, struct arena *scratch, struct diags *ds, struct diag *d
 {
 	struct names archs = { 0 };
 	const struct wheel *w;
-	struct diags mine;
+	struct diags mine = DIAGS(mine, scratch);
 
-	diags_init(&mine, scratch);
 	w = wheel_read(scratch, &mine, path, want->prebuilt);
 	for (const struct diag *why = mine.head; why; why = why->next) {
 		if (why->code == E_FILE) {
-			diag_at(ds, E_FILE, (struct span){ 0 }, "%s: %s", path, why->text);
+			diag_at(ds, E_FILE, NOWHERE, "%s: %s", path, why->text);
 			return false;
 		}
 		if (diag_severity(why) == SEV_ERROR)
@@ -230,11 +229,10 @@ store_inspect(struct arena *a, struct diags *ds, const char *path, const struct 
 	struct arena *scratch = arena_new();
 	enum store_answer answer = STORE_UNREACHABLE;
 	struct entry seen = { 0 };
-	struct diags mine;
+	struct diags mine = DIAGS(mine, ds->arena);
 	struct diag *d;
 
-	diags_init(&mine, ds->arena);
-	d = diag_at(&mine, E_STORE_WHEEL, (struct span){ 0 },
+	d = diag_at(&mine, E_STORE_WHEEL, NOWHERE,
 		    "the wheel `%s` is damaged or does not match the plan", fs_name(path));
 	if (inspect(a, scratch, ds, d, path, want, &seen)) {
 		if (e && seen.sha256 &&

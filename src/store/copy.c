@@ -1,15 +1,15 @@
 /* Copies the wheels that another store lacks, and checks each one. */
 #include <string.h>
 
+#include "base/fs.h"
 #include "base/str.h"
 #include "internal.h"
 
 static const char *
 no_wheel(struct diags *ds, const struct store *s, const char *key)
 {
-	diag_help(
-		diag_at(ds, E_STORE_KEY, (struct span){ 0 }, "%s has no wheel `%s`", s->name, key),
-		"run `stackbuild store list` to show the keys");
+	diag_help(diag_at(ds, E_STORE_KEY, NOWHERE, "%s has no wheel `%s`", s->name, key),
+		  "run `stackbuild store list` to show the keys");
 	return NULL;
 }
 
@@ -30,8 +30,8 @@ whole_key(struct diags *ds, const struct store *s, const struct names *keys, con
 		return found;
 	if (!n)
 		return no_wheel(ds, s, digits);
-	d = diag_at(ds, E_STORE_KEY, (struct span){ 0 },
-		    "%zu wheels of %s have a key that starts with `%s`", n, s->name, digits);
+	d = diag_at(ds, E_STORE_KEY, NOWHERE, "%zu wheels of %s have a key that starts with `%s`",
+		    n, s->name, digits);
 	diag_help(d, "write more digits of the key");
 	return NULL;
 }
@@ -72,9 +72,8 @@ copy_one(struct arena *a, struct diags *ds, struct store *from, struct store *to
 	enum store_answer answer;
 	const struct entry *old;
 	const char *path;
-	struct diags mine;
+	struct diags mine = DIAGS(mine, ds->arena);
 
-	diags_init(&mine, ds->arena);
 	answer = store_find(a, &mine, to, key, &old);
 	if (answer == STORE_UNREACHABLE)
 		diags_append(ds, &mine);
@@ -107,13 +106,13 @@ store_copy(struct arena *a, struct diags *ds, struct store *from, struct store *
 		if (!passage)
 			return false;
 		answer = copy_one(a, ds, from, to, chosen.at[i], passage, &e);
-		store_remove(passage);
+		fs_remove(passage);
 		copied += answer == STORE_MISS;
 		there += answer == STORE_HIT;
 		bad += answer == STORE_REFUSED;
 		if (answer == STORE_MISS)
 			buf_printf(out, "%s %s  %s  %.12s\n", e->name, e->version,
-				   store_size_text(a, (double)e->size), e->key);
+				   bytes_words(a, (double)e->size), e->key);
 	}
 	if (answer == STORE_UNREACHABLE && !copied)
 		return false;

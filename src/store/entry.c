@@ -66,12 +66,7 @@ entry_text(struct arena *a, const struct entry *e)
 static bool
 is_wheel_name(const char *s)
 {
-	size_t n = strlen(s);
-
-	for (size_t i = 0; i < n; i++)
-		if (!is_alnum(s[i]) && !strchr("_.+!-", s[i]))
-			return false;
-	return n > 4 && n <= NAME_MAX && is_alnum(*s) && ends_with(s, ".whl");
+	return strlen(s) <= NAME_MAX && str_matches(s, "^[A-Za-z0-9][A-Za-z0-9_.+!-]*[.]whl$");
 }
 
 static bool
@@ -129,11 +124,10 @@ entry_read(struct arena *a, const char *text, size_t n, const char *key, const c
 {
 	struct entry *e = arena_new_of(a, struct entry);
 	const char *made_of;
-	struct diags mine;
+	struct diags mine = DIAGS(mine, a);
 	json_auto_t *map = NULL;
 	json_error_t err;
 
-	diags_init(&mine, a);
 	if (n <= STORE_JSON_MAX)
 		map = json_loadb(text, n, JSON_REJECT_DUPLICATES, &err);
 	if (!map) {

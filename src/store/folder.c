@@ -10,7 +10,6 @@
  * even if another process replaces it. A writer that was killed leaves a directory in tmp/ and no
  * lock, so a process with the exclusive lock may remove everything in tmp/.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -36,13 +35,6 @@ folder_wheel(struct arena *a, const struct store *s, const struct entry *e)
 }
 
 /* --- files; a failure leaves errno --- */
-
-void
-store_close(const int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-}
 
 /* Closes a file; close() reports errors that a full disk or a network file system delayed. */
 static bool
@@ -70,7 +62,7 @@ struct copied {
 static bool
 copy_file(struct arena *a, int dir_fd, const char *from, const char *to, struct copied *c)
 {
-	STORE_FD in = openat(dir_fd, from, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	FS_FD int in = openat(dir_fd, from, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct sha256 *sum = sha256_new(a);
 	char chunk[64 * 1024];
 	bool good = true;
@@ -104,61 +96,10 @@ copy_file(struct arena *a, int dir_fd, const char *from, const char *to, struct 
 static bool
 sync_folder(const char *path)
 {
-	STORE_FD fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	FS_FD int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	/* Some network file systems do not support fsync for a directory. */
 	return fd >= 0 && (fsync(fd) == 0 || errno == EINVAL || errno == EROFS);
-}
-
-/* Lists the names in a directory, hidden ones left out; none if it does not exist. */
-static bool
-list_dir(struct arena *a, const char *path, struct names *out)
-{
-	DIR *d = opendir(path);
-	struct dirent *e;
-	int err;
-
-	if (!d)
-		return errno == ENOENT;
-	for (errno = 0; (e = readdir(d)); errno = 0)
-		if (*e->d_name != '.')
-			list_push(a, out, arena_strdup(a, e->d_name));
-	err = errno;
-	closedir(d);
-	errno = err;
-	return !err;
-}
-
-static void
-empty(int fd, const char *name, unsigned deep)
-{
-	int inner = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *d = inner < 0 ? NULL : fdopendir(inner);
-
-	if (!d) {
-		store_close(&inner);
-		return;
-	}
-	for (struct dirent *e; (e = readdir(d));) {
-		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
-			continue;
-		if (unlinkat(inner, e->d_name, 0) == 0 || !deep)
-			continue;
-		empty(inner, e->d_name, deep - 1);
-		unlinkat(inner, e->d_name, AT_REMOVEDIR);
-	}
-	closedir(d);
-}
-
-int
-store_remove(const char *path)
-{
-	int err = errno, rc;
-
-	empty(AT_FDCWD, path, 2);
-	rc = rmdir(path);
-	errno = err;
-	return rc;
 }
 
 /* --- reading --- */
@@ -167,7 +108,7 @@ store_remove(const char *path)
 static const char *
 read_text(struct arena *a, int dir, struct stat *st, size_t *n)
 {
-	STORE_FD fd = openat(dir, "entry.json", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	FS_FD int fd = openat(dir, "entry.json", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
 	struct buf b = { .a = a, .max = STORE_JSON_MAX + 1 };
 	char chunk[16 * 1024];
 	ssize_t got;
@@ -202,7 +143,7 @@ is_gone(struct arena *a, const struct store *s, const char *key)
 	return stat(folder_of(a, s, key), &st) < 0 ? errno == ENOENT : st.st_ino != s->id;
 }
 
-/* A store contains only regular files. */
+/* Answers for a file that cannot be opened: a link or directory counts as damage. */
 static enum store_answer
 damaged(struct arena *a, struct store *s, const char *key, const char *file, const char *why)
 {
@@ -216,7 +157,7 @@ static enum store_answer
 read_entry(struct arena *a, struct store *s, const char *key, struct entry_file *out)
 {
 	const char *path = folder_of(a, s, key);
-	STORE_FD dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	FS_FD int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct stat st;
 
 	if (dir < 0 || fstat(dir, &st) < 0)
@@ -230,7 +171,7 @@ read_entry(struct arena *a, struct store *s, const char *key, struct entry_file 
 static enum store_answer
 fetch(struct arena *a, struct store *s, const struct entry *e, const char *to)
 {
-	STORE_FD dir = open(folder_of(a, s, e->key), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	FS_FD int dir = open(folder_of(a, s, e->key), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct copied c;
 	struct stat st;
 
@@ -265,22 +206,23 @@ used(struct arena *a, struct store *s, const char *key)
 static enum store_answer
 keys(struct arena *a, struct store *s, struct names *out)
 {
-	const char *wheels = fs_join(a, s->where, "wheels"), *at = wheels;
+	const char *wheels = fs_join(a, s->where, "wheels");
 	struct names heads = { 0 };
-	bool good = list_dir(a, wheels, &heads);
+	struct diags mine = DIAGS(mine, a);
+	bool good = fs_list(a, &mine, wheels, "", &heads);
 
 	for (size_t i = 0; good && i < heads.n; i++) {
 		struct names all = { 0 };
 
-		at = fs_join(a, wheels, heads.at[i]);
 		/* Ignores other files next to the directories. */
-		good = list_dir(a, at, &all) || errno == ENOTDIR;
+		good = fs_list(a, &mine, fs_join(a, wheels, heads.at[i]), "", &all);
 		for (size_t k = 0; k < all.n; k++)
 			if (store_is_key(all.at[k]) && starts_with(all.at[k], heads.at[i]))
 				list_push(a, out, all.at[k]);
 	}
 	names_sort(out);
-	return good ? STORE_HIT : unreadable(a, s, at);
+	s->why = good ? NULL : mine.head->text;
+	return good ? STORE_HIT : STORE_UNREACHABLE;
 }
 
 /* --- removing --- */
@@ -325,7 +267,7 @@ folder_throw_out(struct arena *a, const struct store *s, const char *key)
 	bool good = temp && (rename(folder_of(a, s, key), temp) == 0 || errno == ENOENT);
 
 	if (temp)
-		store_remove(temp);
+		fs_remove(temp);
 	return good;
 }
 
@@ -333,22 +275,10 @@ folder_throw_out(struct arena *a, const struct store *s, const char *key)
 static void
 drop(struct arena *a, struct store *s, const char *key)
 {
-	STORE_FD lock = folder_lock(a, s, LOCK_SH);
+	FS_FD int lock = folder_lock(a, s, LOCK_SH);
 
 	if (lock >= 0 && !is_gone(a, s, key))
 		folder_throw_out(a, s, key);
-}
-
-void
-folder_clear(struct arena *a, const struct store *s, const char *dir,
-	     int (*remove)(const char *path))
-{
-	const char *path = fs_join(a, s->where, dir);
-	struct names all = { 0 };
-
-	if (list_dir(a, path, &all))
-		for (size_t i = 0; i < all.n; i++)
-			remove(fs_join(a, path, all.at[i]));
 }
 
 /* --- saving --- */
@@ -387,10 +317,9 @@ there(struct arena *a, struct diags *ds, struct store *s, const struct entry *e)
 {
 	const struct entry *old;
 	const char *path;
-	struct diags mine;
+	struct diags mine = DIAGS(mine, a);
 	enum store_answer answer;
 
-	diags_init(&mine, a);
 	answer = store_take(a, &mine, s, e->key, NULL, NULL, &old, &path);
 	if (answer == STORE_UNREACHABLE)
 		diags_append(ds, &mine);
@@ -411,7 +340,7 @@ publish(struct arena *a, struct diags *ds, struct store *s, const struct entry *
 		if (errno != ENOTEMPTY && errno != EEXIST)
 			return false;
 		switch (there(a, ds, s, e)) {
-		case STORE_HIT: store_remove(temp); return true;
+		case STORE_HIT: fs_remove(temp); return true;
 		case STORE_UNREACHABLE: return false;
 		default:
 			if (!folder_throw_out(a, s, e->key))
@@ -425,7 +354,7 @@ static bool
 save(struct arena *a, struct diags *ds, struct store *s, const struct entry *e, const char *path)
 {
 	const char *temp, *why = NULL;
-	STORE_FD lock = -1;
+	FS_FD int lock = -1;
 
 	switch (there(a, ds, s, e)) {
 	case STORE_HIT: used(a, s, e->key); return true;
@@ -437,14 +366,14 @@ save(struct arena *a, struct diags *ds, struct store *s, const struct entry *e, 
 	/* With the exclusive lock, everything in tmp/ belongs to writers that were killed. */
 	lock = folder_lock(a, s, LOCK_EX | LOCK_NB);
 	if (lock >= 0)
-		folder_clear(a, s, "tmp", store_remove);
+		fs_remove(fs_join(a, s->where, "tmp"));
 	else if (errno == EWOULDBLOCK)
 		lock = folder_lock(a, s, LOCK_SH);
 	if (lock < 0 || flock(lock, LOCK_SH) < 0 || !(temp = make_temp(a, s, e->key)))
 		return not_saved(ds, s, e, NULL);
 	if (fill(a, e, path, temp, &why) && publish(a, ds, s, e, temp))
 		return true;
-	store_remove(temp);
+	fs_remove(temp);
 	return not_saved(ds, s, e, why);
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/str.h"
 #include "internal.h"
 
 struct gc {
@@ -33,8 +34,8 @@ throw_out(struct gc *g, const char *key)
 	if (g->dry_run || folder_throw_out(g->a, g->s, key))
 		return true;
 	g->failed = true;
-	diag_at(g->ds, E_STORE_WRITE, (struct span){ 0 }, "cannot remove `%s`: %s",
-		folder_of(g->a, g->s, key), strerror(errno));
+	diag_at(g->ds, E_STORE_WRITE, NOWHERE, "cannot remove `%s`: %s", folder_of(g->a, g->s, key),
+		strerror(errno));
 	return false;
 }
 
@@ -67,14 +68,14 @@ clean(struct gc *g, double days, size_t max_mib)
 		thrown_bytes += (double)e->size;
 		thrown++;
 		buf_printf(g->out, "%s %s  %s  used %s%s  %.12s  %s\n", e->name, e->version,
-			   store_size_text(g->a, (double)e->size), age,
+			   bytes_words(g->a, (double)e->size), age,
 			   strcmp(age, "now") ? " ago" : "", e->key,
 			   old ? "unused for a long time" : "over --max-size");
 	}
 	buf_printf(g->out, "%s, %s %sremoved from %s; %s, %s kept\n",
-		   store_count_text(g->a, thrown), store_size_text(g->a, thrown_bytes),
+		   store_count_text(g->a, thrown), bytes_words(g->a, thrown_bytes),
 		   g->dry_run ? "would be " : "", g->s->name,
-		   store_count_text(g->a, all.n - thrown), store_size_text(g->a, kept));
+		   store_count_text(g->a, all.n - thrown), bytes_words(g->a, kept));
 	return !g->failed;
 }
 
@@ -85,10 +86,12 @@ store_gc(struct arena *a, struct diags *ds, struct store *s, double days, size_t
 	struct gc g = {
 		.a = a, .ds = ds, .s = s, .out = out, .dry_run = dry_run, .now = (double)time(NULL)
 	};
-	STORE_FD lock = -1;
+	const char *wheels = fs_join(a, s->where, "wheels");
+	struct names heads = { 0 };
+	FS_FD int lock = -1;
 
 	if (s->kind != &store_folder) {
-		diag_help(diag_at(ds, E_STORE_KIND, (struct span){ 0 },
+		diag_help(diag_at(ds, E_STORE_KIND, NOWHERE,
 				  "stackbuild cannot remove wheels from the store %s", s->name),
 			  "remove them on its server");
 		return false;
@@ -100,16 +103,17 @@ store_gc(struct arena *a, struct diags *ds, struct store *s, double days, size_t
 	if (!dry_run) {
 		lock = folder_lock(a, s, LOCK_EX);
 		if (lock < 0) {
-			diag_at(ds, E_STORE_WRITE, (struct span){ 0 },
-				"the store %s cannot be written: %s", s->name, strerror(errno));
+			diag_at(ds, E_STORE_WRITE, NOWHERE, "the store %s cannot be written: %s",
+				s->name, strerror(errno));
 			return false;
 		}
-		folder_clear(a, s, "tmp", store_remove);
+		fs_remove(fs_join(a, s->where, "tmp"));
 	}
 	if (!clean(&g, days, max_mib))
 		return false;
 	/* rmdir removes only the empty ones of the directories with two digits. */
-	if (!dry_run)
-		folder_clear(a, s, "wheels", rmdir);
+	if (!dry_run && fs_list(a, ds, wheels, "", &heads))
+		for (size_t i = 0; i < heads.n; i++)
+			rmdir(fs_join(a, wheels, heads.at[i]));
 	return true;
 }

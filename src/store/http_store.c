@@ -79,15 +79,13 @@ family(struct arena *a, struct store *s, const char *family, struct names *keys)
 				  .max = STORE_JSON_MAX,
 				  .timeout_s = ENTRY_LIMIT_S };
 	struct http_answer answer;
+	struct names lines;
 	enum store_answer got = get(a, s, &q, &answer);
 
-	for (const char *p = got == STORE_HIT ? answer.body : ""; *p;
-	     p += strcspn(p, "\n"), p += *p == '\n') {
-		const char *key = arena_copy(a, p, strcspn(p, "\n"));
-
-		if (store_is_key(key))
-			names_once(a, keys, key);
-	}
+	lines = names_split(a, got == STORE_HIT ? answer.body : "", '\n');
+	for (size_t i = 0; i < lines.n; i++)
+		if (store_is_key(lines.at[i]))
+			names_once(a, keys, lines.at[i]);
 	return got;
 }
 
@@ -99,9 +97,8 @@ is_there(struct arena *a, struct store *s, const struct entry *e)
 	struct http_answer answer;
 	const struct entry *old;
 	const char *length;
-	struct diags mine;
+	struct diags mine = DIAGS(mine, a);
 
-	diags_init(&mine, a);
 	if (names_have(&s->refused, e->key) || store_find(a, &mine, s, e->key, &old) != STORE_HIT)
 		return false;
 	q.url = url_of(a, s, old->key, old->wheel);

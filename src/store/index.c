@@ -104,7 +104,7 @@ write_wheel(struct index *x, const struct entry *e, const struct wheel_label *la
 		name = wheel_relabel(x->a, x->ds, path, label, dir, sha256);
 	else
 		store_not_saved(x->ds, x->s, e, "its index cannot be written");
-	store_remove(passage);
+	fs_remove(passage);
 	if (!name)
 		return NULL;
 	dash = strchr(name, '-') + 1;

@@ -144,32 +144,21 @@ bool store_keys(struct arena *a, struct diags *ds, struct store *s, struct names
 bool store_entries(struct arena *a, struct diags *ds, struct store *s, struct entries *out,
 		   struct names *bad);
 
-/* Return "38.9 MB" and "12 d", with at most one decimal. */
-const char *store_size_text(struct arena *a, double bytes);
+/* Returns "12 d". */
 const char *store_age_text(struct arena *a, double seconds);
 /* Returns "1 wheel", "3 wheels". */
 const char *store_count_text(struct arena *a, size_t n);
 
-/* Makes a private directory for copies, which store_remove removes. NULL: SB0544 */
+/* Makes a private directory for copies, which fs_remove removes. NULL: SB0544 */
 const char *store_passage(struct arena *a, struct diags *ds);
-
-/* Removes a directory with its content, two levels deep like a store.  Keeps errno. */
-int store_remove(const char *path);
 
 /* --- internals of directory stores --- */
 
 const char *folder_of(struct arena *a, const struct store *s, const char *key);
 const char *folder_wheel(struct arena *a, const struct store *s, const struct entry *e);
 
-void store_close(const int *fd);
-#define STORE_FD __attribute__((cleanup(store_close))) int
-
 /* Takes the store's lock; how: as for flock(2).  -1: errno has the reason */
 int folder_lock(struct arena *a, const struct store *s, int how);
 /* Removes by a rename into tmp/, then file by file.  False: errno has the reason */
 bool folder_throw_out(struct arena *a, const struct store *s, const char *key);
-/* Empties a directory of the store; the caller has the exclusive lock. */
-void folder_clear(struct arena *a, const struct store *s, const char *dir,
-		  int (*remove)(const char *path));
-
 #endif

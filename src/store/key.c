@@ -66,7 +66,7 @@ static const struct field {
 	{ .path = "system.python", DIGEST },
 	{ .path = "system.environment", DIGEST },
 };
-enum { FIELDS = sizeof(fields) / sizeof(*fields) };
+enum { FIELDS = COUNT(fields) };
 
 struct reader {
 	struct arena *a;
@@ -76,8 +76,7 @@ struct reader {
 static bool
 refuse(const struct reader *r, const char *path, const char *why)
 {
-	diag_help(diag_at(r->ds, E_STORE_INPUTS, (struct span){ 0 }, "`%s` %s",
-			  *path ? path : "inputs", why),
+	diag_help(diag_at(r->ds, E_STORE_INPUTS, NOWHERE, "`%s` %s", *path ? path : "inputs", why),
 		  "docs/store.md describes the inputs of a key");
 	return false;
 }

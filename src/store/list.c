@@ -11,19 +11,8 @@
 #include <time.h>
 
 #include "base/json.h"
+#include "base/str.h"
 #include "internal.h"
-
-const char *
-store_size_text(struct arena *a, double bytes)
-{
-	static const char *const units[] = { "B", "kB", "MB", "GB", "TB" };
-	size_t unit = 0;
-
-	for (; bytes >= 999.5 && unit < 4; unit++)
-		bytes /= 1000;
-	return unit && bytes < 99.95 ? arena_printf(a, "%.1f %s", bytes, units[unit]) :
-				       arena_printf(a, "%.0f %s", bytes, units[unit]);
-}
 
 const char *
 store_age_text(struct arena *a, double seconds)
@@ -100,19 +89,19 @@ print_table(struct arena *a, const struct store *s, const struct entries *all, s
 				  "age", "last used", "key" } });
 	for (size_t i = 0; i < all->n; i++) {
 		const struct entry *e = all->at[i];
-		const struct row row = { { e->name, e->version, e->torch, e->cuda ? e->cuda : "-",
-					   e->python,
-					   e->archs.n ? names_join(a, &e->archs, " ") : "-",
-					   store_size_text(a, (double)e->size),
-					   store_age_text(a, now - (double)e->made),
-					   e->used ? store_age_text(a, now - (double)e->used) : "-",
-					   arena_copy(a, e->key, 12) } };
+		const struct row row = {
+			{ e->name, e->version, e->torch, e->cuda ? e->cuda : "-", e->python,
+			  e->archs.n ? names_join(a, &e->archs, " ") : "-",
+			  bytes_words(a, (double)e->size), store_age_text(a, now - (double)e->made),
+			  e->used ? store_age_text(a, now - (double)e->used) : "-",
+			  arena_copy(a, e->key, 12) }
+		};
 
 		list_push(a, &rows, row);
 		bytes += (double)e->size;
 	}
 	print_rows(&rows, out);
-	buf_printf(out, "%s, %s in %s\n", store_count_text(a, all->n), store_size_text(a, bytes),
+	buf_printf(out, "%s, %s in %s\n", store_count_text(a, all->n), bytes_words(a, bytes),
 		   s->name);
 }
 

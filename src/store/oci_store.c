@@ -26,18 +26,16 @@ store_open_oci(struct arena *a, struct diags *ds, struct store *s)
 {
 	const char *text = s->where + strlen("oci://"), *why = NULL;
 	struct oci_name *name = arena_new_of(a, struct oci_name); /* the session keeps the name */
-	struct diags mine;
+	struct diags mine = DIAGS(mine, ds->arena);
 
-	diags_init(&mine, ds->arena);
 	if (!strchr(text, '/'))
 		why = "names no repository";
-	else if (!oci_name_parse(a, &mine, text, (struct span){ 0 }, name))
+	else if (!oci_name_parse(a, &mine, text, NOWHERE, name))
 		why = first_text(&mine);
 	else if (name->tag || name->digest)
 		why = "names one image of a repository: remove the tag";
 	if (why) {
-		diag_help(diag_at(ds, E_STORE_WHERE, (struct span){ 0 }, "the store `%s`: %s",
-				  s->name, why),
+		diag_help(diag_at(ds, E_STORE_WHERE, NOWHERE, "the store `%s`: %s", s->name, why),
 			  "write oci://HOST/REPOSITORY");
 		return false;
 	}
@@ -89,9 +87,8 @@ read_entry(struct arena *a, struct store *s, const char *key, struct entry_file 
 	struct oci_manifest m = { 0 };
 	struct oci_blob config;
 	bool missing = false;
-	struct diags mine;
+	struct diags mine = DIAGS(mine, a);
 
-	diags_init(&mine, a);
 	if (!oci_manifest(s->registry, a, &mine, key, &m, &missing))
 		return missing ? STORE_MISS : answer_of(s, &mine, true);
 	if (!read_manifest(a, &m, &config, &out->digest)) {
@@ -118,9 +115,8 @@ fetch(struct arena *a, struct store *s, const struct entry *e, const char *to)
 	struct oci_blob wheel = { .media_type = TYPE_WHEEL,
 				  .digest = arena_printf(a, "sha256:%s", e->sha256),
 				  .size = e->size };
-	struct diags mine;
+	struct diags mine = DIAGS(mine, a);
 
-	diags_init(&mine, a);
 	return oci_pull_blob(s->registry, a, &mine, &wheel, to, e->size) ?
 		       STORE_HIT :
 		       answer_of(s, &mine, false);
@@ -140,12 +136,11 @@ save(struct arena *a, struct diags *ds, struct store *s, const struct entry *e, 
 				  .size = e->size,
 				  .title = e->wheel };
 	const struct entry *old;
-	struct diags mine;
+	struct diags mine = DIAGS(mine, a);
 
-	diags_init(&mine, a);
 	if (!names_have(&s->refused, e->key) && store_find(a, &mine, s, e->key, &old) == STORE_HIT)
 		return true;
-	diags_init(&mine, a);
+	mine = DIAGS(mine, a);
 	list_push(a, &artifact.layers, wheel);
 	artifact.tag = family_tag(a, e->key, store_family(a, e->inputs));
 	if (oci_push_artifact(s->registry, a, &mine, &artifact)) {
@@ -163,9 +158,8 @@ static enum store_answer
 family(struct arena *a, struct store *s, const char *family, struct names *out)
 {
 	struct names tags;
-	struct diags mine;
+	struct diags mine = DIAGS(mine, a);
 
-	diags_init(&mine, a);
 	tags = oci_tags(s->registry, a, &mine);
 	s->why = first_text(&mine);
 	for (size_t i = 0; i < tags.n && !mine.errors; i++) {

@@ -27,7 +27,7 @@ default_folder(struct arena *a)
 static struct store *
 no_store(struct diags *ds, const char *where, const char *why)
 {
-	diag_help(diag_at(ds, E_STORE_WHERE, (struct span){ 0 }, "the store `%s` %s", where, why),
+	diag_help(diag_at(ds, E_STORE_WHERE, NOWHERE, "the store `%s` %s", where, why),
 		  "use a directory, https://HOST/PATH or oci://HOST/REPOSITORY");
 	return NULL;
 }
@@ -69,8 +69,8 @@ store_name(const struct store *s)
 struct diag *
 store_not_saved(struct diags *ds, const struct store *s, const struct entry *e, const char *why)
 {
-	return diag_at(ds, E_STORE_WRITE, (struct span){ 0 },
-		       "`%s` could not be saved to the store %s: %s", e->wheel, s->name, why);
+	return diag_at(ds, E_STORE_WRITE, NOWHERE, "`%s` could not be saved to the store %s: %s",
+		       e->wheel, s->name, why);
 }
 
 /* Moves diagnostics to `to`, and turns errors into warnings. */
@@ -91,7 +91,7 @@ tell(struct diags *ds, struct store *s, const char *key, enum store_answer answe
 	struct diag *d;
 
 	if (answer == STORE_REFUSED)
-		diag_why(diag_at(ds, E_STORE_WHEEL, (struct span){ 0 },
+		diag_why(diag_at(ds, E_STORE_WHEEL, NOWHERE,
 				 "the wheel %.12s of %s is damaged or stale", key, s->name),
 			 "%s", s->why);
 	if (answer != STORE_UNREACHABLE)
@@ -99,9 +99,9 @@ tell(struct diags *ds, struct store *s, const char *key, enum store_answer answe
 	/* A server that timed out is not contacted again, because each try would wait again. */
 	s->down = s->kind != &store_folder;
 	if (!s->down)
-		diag_at(ds, E_STORE_UNREACHABLE, (struct span){ 0 }, "%s", s->why);
-	else if ((d = diag_at(ds, E_STORE_UNREACHABLE, (struct span){ 0 },
-			      "the store %s does not answer: %s", s->name, s->why)) &&
+		diag_at(ds, E_STORE_UNREACHABLE, NOWHERE, "%s", s->why);
+	else if ((d = diag_at(ds, E_STORE_UNREACHABLE, NOWHERE, "the store %s does not answer: %s",
+			      s->name, s->why)) &&
 		 s->help)
 		diag_help(d, "%s", s->help);
 	return answer;
@@ -155,9 +155,9 @@ store_keys(struct arena *a, struct diags *ds, struct store *s, struct names *key
 {
 	if (s->kind->keys)
 		return tell(ds, s, NULL, s->kind->keys(a, s, keys)) == STORE_HIT;
-	diag_help(diag_at(ds, E_STORE_KIND, (struct span){ 0 },
-			  "the store %s cannot list its wheels", s->name),
-		  "pass the full keys of its wheels, 64 digits each");
+	diag_help(
+		diag_at(ds, E_STORE_KIND, NOWHERE, "the store %s cannot list its wheels", s->name),
+		"pass the full keys of its wheels, 64 digits each");
 	return false;
 }
 
@@ -171,9 +171,8 @@ store_entries(struct arena *a, struct diags *ds, struct store *s, struct entries
 	for (size_t i = 0; good && i < keys.n; i++) {
 		enum store_answer answer;
 		const struct entry *e;
-		struct diags mine;
+		struct diags mine = DIAGS(mine, ds->arena);
 
-		diags_init(&mine, ds->arena);
 		answer = store_find(a, &mine, s, keys.at[i], &e);
 		good = answer != STORE_UNREACHABLE;
 		if (answer == STORE_HIT) /* on a miss, it was removed meanwhile */
@@ -193,29 +192,29 @@ store_get(struct arena *a, struct diags *ds, struct store *s, const char *key,
 	  const struct store_want *want, const char *folder, const char **path)
 {
 	/* Creates a directory next to the result for unchecked files. */
-	char *temp = arena_printf(a, "%s/.store-XXXXXX", folder);
+	const char *temp;
 	enum store_answer answer = STORE_UNREACHABLE;
 	const char *from, *to;
 	const struct entry *e;
 	bool failed = true;
-	struct diags mine;
+	struct diags mine = DIAGS(mine, ds->arena);
 
 	if (!store_is_key(key))
 		BUG("`%s` is not the key of a wheel", key);
 	if (s->down)
 		return STORE_UNREACHABLE;
-	diags_init(&mine, ds->arena);
-	if ((mkdir(folder, 0777) == 0 || errno == EEXIST) && proc_temp(temp)) {
+	if ((mkdir(folder, 0777) == 0 || errno == EEXIST) &&
+	    (temp = proc_temp(a, folder, ".store"))) {
 		answer = store_take(a, &mine, s, key, want, temp, &e, &from);
 		to = e ? fs_join(a, folder, e->wheel) : NULL;
 		failed = answer == STORE_HIT && rename(from, to) < 0;
-		if (e) /* store_remove needs a descriptor, which may be missing */
+		if (e) /* fs_remove needs a descriptor, which may be missing */
 			unlink(fs_join(a, temp, e->wheel));
-		store_remove(temp);
+		fs_remove(temp);
 	}
 	if (failed) {
 		answer = STORE_UNREACHABLE;
-		diag_at(&mine, E_STORE_UNREACHABLE, (struct span){ 0 },
+		diag_at(&mine, E_STORE_UNREACHABLE, NOWHERE,
 			"the wheels of %s cannot be copied to `%s`: %s", s->name, folder,
 			strerror(errno));
 	} else if (answer == STORE_REFUSED) {

@@ -43,9 +43,8 @@ family_entries(struct arena *a, struct store *s, const char *family, struct entr
 {
 	struct names keys = { 0 };
 	const struct entry *e;
-	struct diags ignored;
+	struct diags ignored = DIAGS(ignored, a);
 
-	diags_init(&ignored, a);
 	if ((s->kind->family ? s->kind->family(a, s, family, &keys) : s->kind->keys(a, s, &keys)) !=
 	    STORE_HIT)
 		return;

@@ -4,21 +4,21 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "base/json.h"
 #include "base/proc.h"
+#include "base/str.h"
 #include "internal.h"
 
 const char *
 store_passage(struct arena *a, struct diags *ds)
 {
-	const char *tmp = getenv("TMPDIR");
-	char *path = arena_printf(a, "%s/stackbuild-store-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	const char *path = proc_temp(a, NULL, "stackbuild-store");
 
-	if (proc_temp(path))
-		return path;
-	diag_at(ds, E_STORE_WRITE, (struct span){ 0 },
-		"there is no space for temporary files: `%s`: %s", path, strerror(errno));
-	return NULL;
+	if (!path)
+		diag_at(ds, E_STORE_WRITE, NOWHERE, "cannot create a temporary directory: %s",
+			strerror(errno));
+	return path;
 }
 
 /* Reads a wheel, in place or as a copy; a miss means that another process removed it. */
@@ -29,14 +29,13 @@ verify_one(struct arena *a, struct diags *ds, struct store *s, const char *key, 
 	const struct entry *again;
 	const char *path;
 	enum store_answer answer = store_take(a, ds, s, key, NULL, passage, e, &path);
-	struct diags mine;
+	struct diags mine = DIAGS(mine, ds->arena);
 
 	if (path && passage)
 		unlink(path);
 	if (answer != STORE_REFUSED || !path)
 		return answer;
 	diag_why(ds->head, "it is stored under the key %.12s of %s", key, s->name);
-	diags_init(&mine, ds->arena);
 	return passage || store_find(a, &mine, s, key, &again) != STORE_MISS ? answer : STORE_MISS;
 }
 
@@ -61,7 +60,7 @@ print_sum(struct arena *a, const struct store *s, size_t good, size_t bad, doubl
 		buf_printf(out, "%s is empty: there is nothing to verify\n", s->name);
 	else if (!bad)
 		buf_printf(out, "%s, %s in %s: good\n", store_count_text(a, good),
-			   store_size_text(a, bytes), s->name);
+			   bytes_words(a, bytes), s->name);
 	else
 		buf_printf(out, "%s in %s: %zu good, %zu not\n", store_count_text(a, good + bad),
 			   s->name, good, bad);
@@ -84,9 +83,8 @@ store_verify(struct arena *a, struct diags *ds, struct store *s, bool as_json, s
 		json_put(&j, "{'store': %s, 'wheels': [", s->name);
 	for (size_t i = 0; i < keys.n && answer != STORE_UNREACHABLE; i++) {
 		const struct entry *e;
-		struct diags mine;
+		struct diags mine = DIAGS(mine, ds->arena);
 
-		diags_init(&mine, ds->arena);
 		answer = verify_one(a, &mine, s, keys.at[i], passage, &e);
 		if (answer == STORE_MISS)
 			continue;
@@ -100,7 +98,7 @@ store_verify(struct arena *a, struct diags *ds, struct store *s, bool as_json, s
 		diags_append(ds, &mine);
 	}
 	if (passage)
-		store_remove(passage);
+		fs_remove(passage);
 	if (as_json)
 		json_put(&j, "], 'good': %d, 'bad': %d}", (int)good, (int)bad);
 	else if (answer != STORE_UNREACHABLE)

@@ -21,6 +21,8 @@
 #include "harvest/harvest.h"
 #include "internal.h"
 
+enum { HELP_S = 60 };
+
 static void
 put_list(struct buf *b, const char *key, const struct names *all)
 {
@@ -65,8 +67,7 @@ put_indexes(struct uv_run *u, struct buf *b)
 		buf_putc(b, '\n');
 	}
 	buf_puts(b, "[tool.uv.sources]\n");
-	for (size_t i = 0; i < u->q->wants.n; i++) {
-		const struct lock_want *w = &u->q->wants.at[i];
+	list_each (w, &u->q->wants) {
 		size_t k = 0;
 
 		if (!w->index || names_have(&done, w->key))
@@ -94,7 +95,7 @@ bool
 uv_write_project(struct uv_run *u)
 {
 	const struct names sdists = keys_of(u->a, &u->q->sdists);
-	struct names built = { 0 };
+	struct names built = { 0 }, constraints = { 0 };
 	struct buf b = BUF(u->a);
 
 	buf_printf(&b,
@@ -107,13 +108,24 @@ uv_write_project(struct uv_run *u)
 		list_push(u->a, &built, sdists.at[i]);
 	for (size_t i = 0; i < u->how->builds.n; i++)
 		list_push(u->a, &built, u->how->builds.at[i]);
+	list_each (d, &u->q->described) {
+		list_push(u->a, &built, d->name);
+		list_push(u->a, &constraints, arena_printf(u->a, "%s==%s", d->name, d->version));
+	}
+	for (size_t i = 0; i < u->q->constraints.n; i++)
+		list_push(u->a, &constraints, u->q->constraints.at[i]);
 	put_list(&b, "no-binary-package", &built);
-	put_list(&b, "constraint-dependencies", &u->q->constraints);
+	put_list(&b, "constraint-dependencies", &constraints);
 	put_list(&b, "exclude-dependencies", &u->q->elsewhere);
 	for (size_t i = 0; i < sdists.n; i++)
 		buf_printf(&b,
 			   "[[tool.uv.dependency-metadata]]\nname = \"%s\"\nrequires-dist = []\n",
 			   sdists.at[i]);
+	list_each (d, &u->q->described) {
+		buf_printf(&b, "[[tool.uv.dependency-metadata]]\nname = \"%s\"\nversion = \"%s\"\n",
+			   d->name, d->version);
+		put_list(&b, "requires-dist", &d->requires);
+	}
 	put_indexes(u, &b);
 	return fs_write(u->ds, fs_join(u->a, u->dir, UV_PROJECT), buf_text(&b), b.n, 0600, false,
 			NULL);
@@ -134,15 +146,29 @@ static const char *const removed[] = {
 	"UV_SYSTEM_PYTHON", "VIRTUAL_ENV",
 };
 
-/* Returns the default index: that of the recipe, of uv's configuration, or of pip's. */
 static const char *
-default_index(struct uv_run *u)
+configured_index(struct arena *a, const struct lock_request *q)
 {
 	const char *env = getenv("UV_DEFAULT_INDEX"), *old = getenv("UV_INDEX_URL");
 
-	if (u->q->index)
-		return u->q->index;
-	return (env && *env) || (old && *old) ? NULL : harvest_index(u->a);
+	return q->index ? q->index : env && *env ? env : old && *old ? old : harvest_index(a);
+}
+
+const char *
+uv_index(struct arena *a, const struct lock_request *q, const struct uv *uv)
+{
+	static const char before[] = "(by default: <";
+	const char *const argv[] = { uv->program, "pip", "compile", "--help", NULL }, *at;
+	const char *index = configured_index(a, q);
+	struct proc_result r;
+
+	if (index)
+		return index;
+	proc_run(a,
+		 &(struct proc_spec){ .argv = argv, .timeout_s = HELP_S, .keep = (size_t)1 << 20 },
+		 &r);
+	at = strstr(buf_text(&r.out), before);
+	return at ? arena_copy(a, at + strlen(before), strcspn(at + strlen(before), ">")) : NULL;
 }
 
 static void
@@ -174,7 +200,7 @@ words_of(struct uv_run *u, bool reasons, bool offline)
 	    "--no-python-downloads");
 	add_option(u, &argv, "--python-version", u->q->python);
 	add_option(u, &argv, "--python-platform", u->q->platform);
-	add_option(u, &argv, "--default-index", default_index(u));
+	add_option(u, &argv, "--default-index", configured_index(u->a, u->q));
 	add_option(u, &argv, "--exclude-newer", u->q->newest);
 	if (reasons) {
 		add(u, &argv,
@@ -202,11 +228,10 @@ uv_compile(struct uv_run *u, bool reasons, bool offline, struct proc_result *r)
 	const struct names argv = words_of(u, reasons, offline);
 	struct names env = { 0 };
 
-	for (size_t i = 0; i < sizeof(removed) / sizeof(*removed); i++)
+	for (size_t i = 0; i < COUNT(removed); i++)
 		list_push(u->a, &env, removed[i]);
 	if (u->how->secrets.n)
-		list_push(u->a, &env,
-			  arena_printf(u->a, "NETRC=%s", fs_join(u->a, u->dir, UV_NETRC)));
+		list_printf(u->a, &env, "NETRC=%s", fs_join(u->a, u->dir, UV_NETRC));
 	list_push(u->a, &env, NULL);
 	return proc_run(u->a,
 			&(struct proc_spec){ .argv = argv.at,

@@ -37,10 +37,9 @@ uv_read_lock(struct uv_run *u, struct uv_answer *answer)
 {
 	const struct source *src = read_output(u, UV_LOCK);
 	struct lock_packages all = { 0 };
-	struct diags own;
+	struct diags own = DIAGS(own, u->a);
 	struct buf pins = BUF(u->a);
 
-	diags_init(&own, u->a);
 	if (!src)
 		return false;
 	if (!lock_read_packages(u->a, &own, src, &all)) {
@@ -119,9 +118,7 @@ uv_read_reasons(struct uv_run *u, struct uv_answer *answer)
 	for (size_t i = 0; i < lines.n; i++)
 		if (*lines.at[i])
 			read_line(u, &packages, &last, lines.at[i]);
-	for (size_t i = 0; i < answer->packages.n; i++) {
-		const struct lock_package *p = &answer->packages.at[i];
-
+	list_each (p, &answer->packages) {
 		if (!p->roots.n && !p->required_by.n) {
 			uv_broken(u, "did not say why it selects a package", p->name);
 			return false;

@@ -1,6 +1,7 @@
 /* Runs uv as a child process: finds it and reports its failures. */
 #include "uv.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,7 +15,7 @@ enum { VERSION_S = 60 };
 static bool
 no_uv(struct diags *ds, const char *why)
 {
-	struct diag *d = diag_at(ds, E_UV, (struct span){ 0 }, "%s", why);
+	struct diag *d = diag_at(ds, E_UV, NOWHERE, "%s", why);
 
 	diag_why(d, "uv selects the versions of all packages that the recipe does not pin");
 	diag_help(d, "install it: python3 -m pip install 'uv>=%s'", UV_OLDEST);
@@ -73,8 +74,8 @@ tail(struct arena *a, const char *text)
 enum uv_end
 uv_broken(struct uv_run *u, const char *what, const char *text)
 {
-	struct diag *d = diag_at(u->ds, E_UV_FAILED, (struct span){ 0 }, "uv %s %s",
-				 u->how->uv->version, what);
+	struct diag *d =
+		diag_at(u->ds, E_UV_FAILED, NOWHERE, "uv %s %s", u->how->uv->version, what);
 	const struct names lines = names_split(u->a, tail(u->a, mask_text(u->mask, text)), '\n');
 
 	for (size_t i = 0; i < lines.n; i++)
@@ -98,7 +99,7 @@ index_failure(struct uv_run *u, const char *text, const char *hint)
 	if (hint)
 		url = strstr(hint, "http");
 	url = url ? arena_copy(u->a, url, strcspn(url, " )\n`")) : "the package index";
-	d = diag_at(u->ds, E_LOCK_INDEX, (struct span){ 0 }, "uv cannot read %s", url);
+	d = diag_at(u->ds, E_LOCK_INDEX, NOWHERE, "uv cannot read %s", url);
 	if (hint)
 		diag_why(d, "%.*s", (int)strcspn(hint, "\n"), hint);
 	else
@@ -198,17 +199,16 @@ uv_resolve(struct arena *a, struct diags *ds, const struct lock_request *q,
 	   const struct uv_how *how, struct uv_answer *answer)
 {
 	static const char *const files[] = { UV_PROJECT, UV_LOCK, UV_PINS, UV_REASONS, UV_NETRC };
-	const char *tmp = getenv("TMPDIR");
-	char *dir = arena_printf(a, "%s/stackbuild-lock-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	const char *dir = proc_temp(a, NULL, "stackbuild-lock");
 	struct uv_run u = { .a = a, .ds = ds, .q = q, .how = how, .dir = dir };
 	enum uv_end end;
 
 	*answer = (struct uv_answer){ 0 };
 	u.mask = mask_new(a, &how->secrets);
-	if (!proc_temp(dir))
-		return uv_broken(&u, "needs a temporary directory", dir);
+	if (!dir)
+		return uv_broken(&u, "needs a temporary directory", strerror(errno));
 	end = resolve_in(&u, answer);
-	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+	for (size_t i = 0; i < COUNT(files); i++)
 		unlink(fs_join(a, dir, files[i]));
 	rmdir(dir);
 	return end;

@@ -26,11 +26,15 @@ struct uv {
  */
 bool uv_find(struct arena *a, struct diags *ds, struct uv *out);
 
+/* Returns the default index of a request: its own, that of uv's variables, of pip's configuration, or
+ * the one in the help of uv. */
+const char *uv_index(struct arena *a, const struct lock_request *q, const struct uv *uv);
+
 struct uv_how {
 	const struct uv *uv;
 	const struct source *preferences; /* a lock with preferred versions; or NULL */
-	bool upgrade;                     /* do not prefer any of them, */
-	struct names upgraded;            /* or not those of these packages */
+	bool upgrade;                     /* prefer none of its versions */
+	struct names upgraded;            /* packages whose versions in it are not preferred */
 	struct names builds;              /* packages whose sdist may be built for its metadata */
 	struct names secrets;             /* netrc texts: credentials of the indexes */
 	double timeout_s;

@@ -83,7 +83,7 @@ probe_input(struct arena *a, struct diags *ds, const struct plan *p, const struc
 	}
 	json_end(&j);
 	buf_putc(&b, '\n');
-	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+	for (size_t i = 0; i < COUNT(files); i++) {
 		const struct source *s = embedded_template(files[i]);
 
 		if (!s)

@@ -28,7 +28,7 @@ static const struct {
 	{ "evidence", PROOF_GPU, E_EVIDENCE },
 	{ "", PROOF_IMPORT, E_PROBE }, /* any other id */
 };
-enum { KINDS = sizeof(kinds) / sizeof(*kinds) - 1 };
+enum { KINDS = COUNT(kinds) - 1 };
 
 /* Returns the row of a check such as "numbers/mamba". */
 static size_t

@@ -40,7 +40,6 @@ proof_json(const struct proof *p, struct buf *out)
 			json_put(&j, "('id': %s, 'why': %s)", p->checks.at[i].id,
 				 p->checks.at[i].why);
 	json_put(&j, "]}");
-	buf_putc(out, '\n');
 }
 
 /* --- JUnit, for Jenkins --- */

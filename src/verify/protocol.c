@@ -72,7 +72,7 @@ place_of(const struct plan *p, const char *subject)
 	for (size_t i = 0; i < s->extensions.n; i++)
 		if (!strcmp(s->extensions.at[i].name, subject))
 			return s->extensions.at[i].at;
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+	for (size_t i = 0; i < COUNT(known); i++)
 		if (!strcmp(known[i].subject, subject) && known[i].at.line)
 			return known[i].at;
 	for (size_t k = 0; k < 2; k++)
@@ -83,14 +83,14 @@ place_of(const struct plan *p, const char *subject)
 		for (size_t i = 0; i < lists[k]->n; i++)
 			if (!strcmp(lists[k]->at[i].key, subject) && lists[k]->at[i].at.line)
 				return lists[k]->at[i].at;
-	return (struct span){ 0 };
+	return NOWHERE;
 }
 
 static void
 add_problem(struct probe_session *t, const char *check, const char *subject, const char *text,
 	    const char *help)
 {
-	struct span at = t->plan && subject ? place_of(t->plan, subject) : (struct span){ 0 };
+	struct span at = t->plan && subject ? place_of(t->plan, subject) : NOWHERE;
 	struct diag *d;
 
 	if (!at.src && t->plan)

@@ -16,14 +16,12 @@
 
 enum { DEFAULT_S = 1800, SAID_BYTES = 8192, SAID_MAX = 400 };
 
-static const struct span nowhere;
-
 /* --- a directory that is a virtual environment --- */
 
 static bool
 no_venv(struct diags *ds, const char *why, const char *help)
 {
-	diag_help(diag_at(ds, E_VERIFY_START, nowhere, "%s", why), "%s", help);
+	diag_help(diag_at(ds, E_VERIFY_START, NOWHERE, "%s", why), "%s", help);
 	return false;
 }
 
@@ -35,7 +33,8 @@ verify_venv(struct arena *a, struct diags *ds, const char *dir)
 
 	if (!fs_is_dir(dir))
 		return no_venv(ds, arena_printf(a, "%s: the directory does not exist", dir),
-			       "name the directory that contains bin/python");
+			       "name the directory that contains bin/python, or create it with "
+			       "`stackbuild build --engine venv`");
 	if (!fs_exists(fs_join(a, dir, "pyvenv.cfg")) && !fs_is_dir(fs_join(a, dir, "conda-meta")))
 		return no_venv(ds,
 			       arena_printf(a,
@@ -82,10 +81,9 @@ venv_command(struct arena *a, const char *dir)
 	if (access(launcher, X_OK) == 0 && fs_is_dir(fs_join(a, dir, "share/stackbuild")))
 		list_push(a, &c.argv, launcher);
 	list_push(a, &c.argv, fs_join(a, dir, "bin/python"));
-	list_push(a, &c.env, arena_printf(a, "VIRTUAL_ENV=%s", dir));
-	list_push(a, &c.env,
-		  arena_printf(a, "PATH=%s/bin%s%s", dir, path && *path ? ":" : "",
-			       path && *path ? path : ""));
+	list_printf(a, &c.env, "VIRTUAL_ENV=%s", dir);
+	list_printf(a, &c.env, "PATH=%s/bin%s%s", dir, path && *path ? ":" : "",
+		    path && *path ? path : "");
 	list_push(a, &c.env, "PYTHONHOME");
 	list_push(a, &c.env, "PYTHONDONTWRITEBYTECODE=1");
 	list_push(a, &c.argv, "-c");
@@ -106,19 +104,6 @@ image_run(struct arena *a, const struct verify_options *o, const char *token)
 	list_push(a, &r.argv, probe_boot);
 	list_push(a, &r.env, "PYTHONDONTWRITEBYTECODE=1");
 	return r;
-}
-
-/* Runs `prepare`, or (image NULL) `kill`, which cleans up. */
-static void
-run_quietly(struct arena *a, const struct verify_options *o, const char *const *arguments,
-	    const char *name, const char *image)
-{
-	struct engine_command c = engine_call(a, &o->state->at, arguments, name, image);
-	struct proc_spec spec = { .timeout_s = 60, .cleanup = !image };
-	struct proc_result r;
-
-	engine_spec(a, &c, &spec);
-	proc_run(a, &spec, &r);
 }
 
 /* --- the end of the probe --- */
@@ -187,7 +172,7 @@ has_image(const struct probe_session *t, const struct verify_options *o)
 static bool
 no_image(struct probe_session *t, const struct verify_options *o, const char *words)
 {
-	struct diag *d = diag_at(t->ds, E_VERIFY_START, nowhere, "no image `%s` in %s", o->image,
+	struct diag *d = diag_at(t->ds, E_VERIFY_START, NOWHERE, "no image `%s` in %s", o->image,
 				 o->engine->name);
 
 	if (*words && !strstr(words, "short-name"))
@@ -211,10 +196,10 @@ not_started(struct probe_session *t, const struct verify_options *o, const struc
 	if (!has_image(t, o))
 		return no_image(t, o, words);
 	if (!r->started)
-		d = diag_at(t->ds, E_VERIFY_START, nowhere, "%s: cannot be started: %s", what,
+		d = diag_at(t->ds, E_VERIFY_START, NOWHERE, "%s: cannot be started: %s", what,
 			    strerror(r->error));
 	else
-		d = diag_at(t->ds, E_VERIFY_START, nowhere, "%s: its Python does not answer: %s",
+		d = diag_at(t->ds, E_VERIFY_START, NOWHERE, "%s: its Python does not answer: %s",
 			    what, how_it_ended(t->a, r, limit_s));
 	if (strstr(words, "importlib") || strstr(words, "memfd_create"))
 		diag_help(d, "the probes need Python 3.8 or later in it");
@@ -234,14 +219,14 @@ conclude(struct probe_session *t, const struct verify_options *o, const struct p
 	const char *why;
 
 	if (r->interrupted) {
-		diag_at(t->ds, E_VERIFY_STOPPED, nowhere, "interrupted%s%s",
+		diag_at(t->ds, E_VERIFY_STOPPED, NOWHERE, "interrupted%s%s",
 			t->current ? " in " : "", t->current ? t->current : "");
 		return false;
 	}
 	if (!t->answered)
 		return not_started(t, o, r, limit_s);
 	if (t->plan_error) {
-		diag_help(diag_at(t->ds, E_NO_PLAN, nowhere, "%s has no plan: %s", o->image,
+		diag_help(diag_at(t->ds, E_NO_PLAN, NOWHERE, "%s has no plan: %s", o->image,
 				  t->plan_error),
 			  "name its recipe: stackbuild verify RECIPE");
 		return false;
@@ -317,7 +302,7 @@ verify_stack(struct arena *a, struct diags *ds, const struct plan *p,
 	} else {
 		run = image_run(a, o, token);
 		if (o->engine->prepare)
-			run_quietly(a, o, o->engine->prepare, run.name, run.image);
+			engine_quietly(a, &o->state->at, o->engine->prepare, run.name, run.image);
 		c = o->engine->run(a, &o->state->at, &run);
 	}
 	if (o->venv)
@@ -329,6 +314,6 @@ verify_stack(struct arena *a, struct diags *ds, const struct plan *p,
 		proc_end_descendants(a);
 	good = conclude(&t, o, &r, limit_s);
 	if (o->image && o->engine->kill && (o->engine->prepare || !t.ended))
-		run_quietly(a, o, o->engine->kill, run.name, NULL);
+		engine_quietly(a, &o->state->at, o->engine->kill, run.name, NULL);
 	return good ? t.proof : NULL;
 }

@@ -235,7 +235,7 @@ job_run(struct arena *a, const struct job_spec *spec, struct job_end *end)
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	sigemptyset(&held);
 	sigaddset(&held, SIGCHLD);
-	for (size_t i = 0; i < sizeof(passed) / sizeof(*passed); i++)
+	for (size_t i = 0; i < COUNT(passed); i++)
 		sigaddset(&held, passed[i]);
 	sigprocmask(SIG_BLOCK, &held, &was);
 	signals = signalfd(-1, &held, SFD_NONBLOCK | SFD_CLOEXEC);

@@ -70,27 +70,21 @@ const char *
 trace_hook(struct arena *a, struct diags *ds, const char *many, const char *out, struct names *env)
 {
 	const struct source *s = embedded_template("run/sitecustomize.py");
-	char *dir = arena_strdup(a, "/tmp/stackbuild-trace-XXXXXX");
+	const char *dir = proc_temp(a, "/tmp", "stackbuild-trace");
 	const char *path = getenv("PYTHONPATH");
 
-	if (!proc_temp(dir) ||
+	if (!dir ||
 	    !fs_write(ds, fs_join(a, dir, "sitecustomize.py"), s->text, s->size, 0644, false, NULL))
 		return NULL;
-	list_push(a, env,
-		  arena_printf(a, "PYTHONPATH=%s%s%s", dir, path && *path ? ":" : "",
-			       path ? path : ""));
-	list_push(a, env, arena_printf(a, "STACKBUILD_TRACE=%s", many));
-	list_push(a, env,
-		  arena_printf(a, "STACKBUILD_TRACE_OUT=%s", fs_join(a, fs_real(a, "."), out)));
+	list_printf(a, env, "PYTHONPATH=%s%s%s", dir, path && *path ? ":" : "", path ? path : "");
+	list_printf(a, env, "STACKBUILD_TRACE=%s", many);
+	list_printf(a, env, "STACKBUILD_TRACE_OUT=%s", fs_join(a, fs_real(a, "."), out));
 	return dir;
 }
 
 bool
 trace_said(struct arena *a, struct diags *ds, const char *dir, struct buf *out)
 {
-	const char *const argv[] = { "rm", "-rf", "--", dir, NULL };
-	const struct proc_spec spec = { .argv = argv };
-	struct proc_result r;
 	struct names files = { 0 };
 	bool traced = false;
 
@@ -106,6 +100,6 @@ trace_said(struct arena *a, struct diags *ds, const char *dir, struct buf *out)
 				    out);
 		traced |= lines.n > 1;
 	}
-	proc_run(a, &spec, &r);
+	fs_remove(dir);
 	return traced;
 }

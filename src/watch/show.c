@@ -160,5 +160,4 @@ use_json(const struct use *u, struct buf *out)
 	for (size_t i = 0; i < u->gpus.n; i++)
 		gpu_json(&j, &u->gpus.at[i]);
 	json_put(&j, "]}");
-	buf_putc(out, '\n');
 }

@@ -196,10 +196,9 @@ add_base(struct watch *w)
 			s->base_busy |= u->listed && u->busy > 0;
 			list_push(w->a, &w->known, (struct known){ u->pid, OTHERS });
 			if (u->listed)
-				list_push(w->a, &w->use->gpus.at[i].present,
-					  arena_printf(w->a, "%s (PID %d), %zu MiB",
-						       process_name(w->a, u->pid), u->pid,
-						       u->mem_mib));
+				list_printf(w->a, &w->use->gpus.at[i].present,
+					    "%s (PID %d), %zu MiB", process_name(w->a, u->pid),
+					    u->pid, u->mem_mib);
 		}
 	}
 }

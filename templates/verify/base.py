@@ -263,7 +263,7 @@ def child_arg():
 
 
 EXPECTED = json.loads(EXPECT)
-# In a child: the start of its rows. It came on standard input, which nothing reads again.
+# In a child: the prefix of its rows. Standard input contained it, so the code that is imported later gets an empty one.
 NONCE = EXPECTED.pop("nonce", None)
 if NONCE:
     EXPECT = None

@@ -207,5 +207,5 @@ def check_locked():
         check.problem("%s %s is installed; the lock does not have it" % (name, own[name]), name,
                       "build the stack again, or add the package to the recipe and lock again")
     check.figures = {"locked": len(locked), "installed": len(own), "others": extra[:50]}
-    check.what = "%d of %d packages as in the lock" % (good, len(locked)) + (", %d others" % len(extra) if extra else ", no others")
+    check.what = "%d of %d packages as in the lock" % (good, len(locked)) + (", %d more" % len(extra) if extra else ", no others")
     return check

@@ -38,7 +38,7 @@ check_record(struct arena *a, const char *text, size_t n)
 	}
 	if (r.steps.n > 100) /* a larger diagnostic or file adds nothing */
 		return;
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	scratch_file(a, "build.json.copy", NULL, 0);
 	must(build_record_write(&ds, copy, &r), "a record can be written");
 	must(build_record_read(a, copy, &again), "what was written is read");

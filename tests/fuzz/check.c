@@ -292,7 +292,7 @@ judged(struct arena *a, const struct facts *f, const struct source *src, bool *r
 	FILE *out;
 	struct diags ds;
 
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	all = recipes_load_from(a, &ds, f, &o, open_text, (void *)src);
 	must(all || ds.errors, "no recipe without an error");
 	if (all) {
@@ -330,7 +330,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!forever) {
 		forever = arena_new();
-		diags_init(&ds, forever);
+		ds = DIAGS(ds, forever);
 		facts = facts_load(forever, &ds, NULL);
 		must(facts != NULL, "the facts can be read");
 	}

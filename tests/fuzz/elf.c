@@ -27,7 +27,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct elf *e;
 
 	memcpy(copy, data, size);
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	e = elf_read(a, &ds, "x.so", copy, size);
 	free(copy);
 	if (!e != (ds.errors != 0))

@@ -17,7 +17,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	bool good;
 
 	memcpy(copy, data, size);
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	good = gpu_codes_read(a, &ds, "x.so", copy, size, &codes);
 	free(copy);
 	if (good != (ds.errors == 0) || (!good && codes.n))

@@ -48,7 +48,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct tree *t = NULL;
 	const char *rest = (const char *)data + 1;
 
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	if (size && *data == 't')
 		t = tree_read(a, &ds, scratch_file(a, "x.tar", rest, size - 1), NULL);
 	else if (size && *data == 'l')

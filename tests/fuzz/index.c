@@ -1,7 +1,7 @@
 /*
  * libFuzzer: answers of a package index.  The first byte selects the input: "j" a page in JSON,
  * "h" one in HTML, each up to a byte 0x1e, then METADATA of its newest release; "z" a wheel whose
- * METADATA is read by ranges; "y" a harvested file.
+ * METADATA is read by ranges; "s" a source distribution; "y" a harvested file.
  *
  * Properties: for any page and METADATA, the written file is valid
  * knowledge, and the same page gives the same bytes.
@@ -35,7 +35,8 @@ file_of(struct work *w, const struct index_page *page, const char *metadata)
 	releases_select(w->a, &all, &pins, w->h->how);
 	for (size_t i = all.n; i--;) {
 		listed |= all.at[i].listed;
-		must(!all.at[i].read || (all.at[i].wheel && all.at[i].listed), "a wheel to read");
+		must(!all.at[i].read || all.at[i].listed, "a listed release");
+		must(!all.at[i].read || all.at[i].wheel || all.at[i].source, "a file to read");
 		if (all.at[i].read && metadata && !metadata_take(w, metadata, &all.at[i]))
 			must(w->why != NULL, "a reason");
 	}
@@ -75,7 +76,7 @@ fuzz_page(struct arena *a, const char *type, const char *text, size_t n)
 		return;
 	must(!strcmp(file, file_of(&w, &page, end ? end + 1 : NULL)), "equal bytes");
 	must_be_inert(file, "\n");
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	if (strlen(file) < 100 * 1000 &&
 	    !facts_releases_valid(a, &ds, "releases/vllm.yaml", file, strlen(file))) {
 		fprintf(stderr, "%s%s", file, printed(a, &ds));
@@ -97,6 +98,18 @@ read_bytes(void *ctx, uint64_t at, void *to, size_t n)
 		return false;
 	memcpy(to, b->p + at, n);
 	return true;
+}
+
+/* Reads the requirements of a source distribution. */
+static void
+fuzz_sdist(struct arena *a, const uint8_t *bytes, size_t n)
+{
+	struct work w = { .a = a };
+	const char *text = sdist_text(&w, bytes, n);
+	struct names all = metadata_values(a, text, "Requires-Dist");
+
+	for (size_t i = 0; i < all.n; i++)
+		requirement_parse(a, all.at[i], NULL, NULL);
 }
 
 /* Runs the resolver's queries on a valid file of the user. */
@@ -143,7 +156,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct diags ds;
 	char *text;
 
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	if (!facts)
 		facts = facts_load(arena_new(), &ds, NULL);
 	must(facts != NULL, "the knowledge base");
@@ -154,6 +167,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fuzz_page(a, "text/html", text, size - 1);
 	else if (size && *data == 'y')
 		fuzz_file(a, &ds, text, size - 1);
+	else if (size && *data == 's')
+		fuzz_sdist(a, rest.p, rest.n);
 	else if (size && *data == 'z')
 		must(!wheel_metadata_text(a, &ds,
 					  &(struct wheel_source){ "x-1.0-py3-none-any.whl", rest.n,

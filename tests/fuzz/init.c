@@ -47,11 +47,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!forever) {
 		forever = arena_new();
-		diags_init(&ds, forever);
+		ds = DIAGS(ds, forever);
 		facts = facts_load(forever, &ds, NULL);
 		must(facts != NULL);
 	}
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	n.f = facts;
 	src = init_text(&n, &raw);
 	must((src != NULL) == !ds.errors);

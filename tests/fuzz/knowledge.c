@@ -234,7 +234,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!size || size > 64 * 1024)
 		return 0;
 	a = arena_new();
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	src.text = arena_copy(a, (const char *)data + 1, size - 1);
 	src.size = size - 1;
 	root = yaml_read(a, &ds, &src, YAML_LIMITS_DEFAULT);

@@ -28,16 +28,30 @@ check(const struct causes *c, struct arena *a)
 	diagnose_json(c, &j);
 }
 
+/* Returns the knowledge, which all inputs share. */
+static const struct facts *
+knowledge(void)
+{
+	static const struct facts *f;
+	static struct diags ds;
+
+	if (!f) {
+		struct arena *a = arena_new();
+
+		ds = DIAGS(ds, a);
+		f = facts_load(a, &ds, NULL);
+	}
+	return f;
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct arena *a = arena_new();
-	struct diags ds;
 	struct diagnosis *d;
 	size_t piece = size ? (size_t)data[0] * 8 + 1 : 1;
 
-	diags_init(&ds, a);
-	d = diagnose_new(a, facts_load(a, &ds, NULL));
+	d = diagnose_new(a, knowledge());
 	for (size_t i = 1; i < size; i += piece) {
 		size_t room, n = size - i < piece ? size - i : piece;
 		char *to = diagnose_room(d, &room);

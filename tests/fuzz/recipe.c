@@ -121,7 +121,7 @@ is_yaml(struct arena *a, const char *text, size_t size)
 	const struct source src = { "r.yaml", text, size };
 	struct diags ds;
 
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	return yaml_read(a, &ds, &src, YAML_LIMITS_DEFAULT) != NULL;
 }
 
@@ -163,11 +163,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!forever) {
 		forever = arena_new();
-		diags_init(&ds, forever);
+		ds = DIAGS(ds, forever);
 		facts = facts_load(forever, &ds, NULL);
 		must(facts != NULL, "the facts can be read");
 	}
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	files.main.text = cut(a, p, &n, &files.main.size);
 	files.base.text = cut(a, p + size - n, &n, &files.base.size);
 	if (n)

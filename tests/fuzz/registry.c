@@ -304,7 +304,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < 2)
 		return 0;
 	arena = arena_new();
-	diags_init(&ds, arena);
+	ds = DIAGS(ds, arena);
 	if (!getenv("REGISTRY_AUTH_FILE"))
 		setenv("REGISTRY_AUTH_FILE",
 		       scratch_file(arena, "auth.json", logins, sizeof(logins) - 1), 1);

@@ -17,7 +17,7 @@ check_key(struct arena *a, const char *text, size_t n)
 	const char *canonical = NULL, *again = NULL, *key;
 	struct diags ds;
 
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	key = store_key(a, &ds, text, n, &canonical);
 	must((key != NULL) == !ds.errors, "a key, or an error");
 	printed(a, &ds);
@@ -38,7 +38,7 @@ key_of(struct arena *a, const char *text, size_t n)
 	const char *key = NULL;
 	struct diags ds;
 
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	if (json_is_object(json_object_get(map, "inputs")))
 		key = store_key_of(a, &ds, json_object_get(map, "inputs"), NULL);
 	return key ? key : "0000000000000000000000000000000000000000000000000000000000000000";

@@ -126,7 +126,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!nul || nul == (const char *)data)
 		return 0;
 	a = arena_new();
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	value = arena_copy(a, (const char *)data + 1, (size_t)(nul - (const char *)data) - 1);
 	src.text = nul + 1;
 	src.size = size - (size_t)(nul + 1 - (const char *)data);

@@ -32,8 +32,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct diags ds, again;
 	const struct node *root, *same;
 
-	diags_init(&ds, a);
-	diags_init(&again, a);
+	ds = DIAGS(ds, a);
+	again = DIAGS(again, a);
 	root = toml_read(a, &ds, &src, TOML_LIMITS_DEFAULT);
 	must((root != NULL) == !ds.errors && ds.errors <= 1, "a document, or one error");
 	same = toml_read(a, &again, &src, TOML_LIMITS_DEFAULT);

@@ -59,7 +59,7 @@ check_name(struct arena *a, const char *text)
 	const char *full;
 	struct diags ds;
 
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	if (!oci_name_parse(a, &ds, text, (struct span){ 0 }, &n)) {
 		must(ds.errors == 1, "not a reference: one error");
 		printed(a, &ds);

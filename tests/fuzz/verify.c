@@ -44,7 +44,7 @@ plan(void)
 	if (p)
 		return p;
 	forever = arena_new();
-	diags_init(&ds, forever);
+	ds = DIAGS(ds, forever);
 	f = facts_load(forever, &ds, NULL);
 	all = f ? recipes_load_from(forever, &ds, f, &o, open_text, &src) : NULL;
 	s = all ? resolve(forever, &ds, f, all->at[0], &none) : NULL;
@@ -128,7 +128,7 @@ check_messages(struct arena *a, const char *text, const struct plan *of)
 	struct diags ds;
 	struct probe_session t = { .a = a, .ds = &ds, .plan = of, .proof = &proof, .token = token };
 
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	t.expected = proof_expected(a, of);
 	for (size_t n; *text; text += n + (text[n] == '\n')) {
 		const char *line;

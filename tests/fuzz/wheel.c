@@ -27,7 +27,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct wheel w = { 0 };
 	char *text = arena_copy(a, (const char *)data, size);
 
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	if (size && *data == 'z')
 		fuzz_wheel(a, &ds, data + 1, size - 1);
 	else if (size && *data == 'r' && record_parse(&z, text + 1, &record)) {

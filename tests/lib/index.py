@@ -72,7 +72,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             data = f.read()
         asked = self.headers.get("Range")
         if not asked or "noranges" in words:
-            return self.answer(200, data)
+            return self.answer(200, b"Oops: " + data if "digest" in words else data)
         first, _, last = asked.removeprefix("bytes=").partition("-")
         begin = int(first) if first else max(0, len(data) - int(last))
         end = min(int(last) + 1, len(data)) if first and last else len(data)

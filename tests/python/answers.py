@@ -38,7 +38,7 @@ def variables(markers):
 
 def marker(line):
     m = Marker(line["s"])
-    env = {k: frozenset(v) if isinstance(v, list) else v for k, v in line["env"].items()}
+    env = {k: v for k, v in line["env"].items() if not isinstance(v, list)}
     # evaluate() fills what env lacks from the running Python; the contract does not.
     if not set(variables(m._markers)) <= set(env):
         return NO

@@ -180,7 +180,7 @@ tell_choice(const json_t *j, struct json *out)
 	struct diags ds;
 	const struct engine *e;
 
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	e = engine_choose(a, &ds, text(j, "choose"), &asked, &s);
 	diags_print(&ds, stderr, false);
 	json_map(out, NULL);
@@ -204,7 +204,7 @@ main(void)
 	a = arena_new();
 	b = BUF(a);
 	out = json_to(&b);
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	e = text(j, "engine") ? engine_find(&ds, text(j, "engine")) : NULL;
 	at = at_of(json_object_get(j, "at"));
 	if (e && yes(j, "probe")) {

@@ -200,7 +200,7 @@ main(int argc, char **argv)
 	int status = 2;
 
 	proc_signals();
-	diags_init(&t.ds, t.a);
+	t.ds = DIAGS(t.ds, t.a);
 	t.j = json_flat_to(&b);
 	json_map(&t.j, NULL);
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++) {

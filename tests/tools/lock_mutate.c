@@ -17,7 +17,7 @@ accepted(const char *text, size_t n)
 	struct diags ds;
 	bool good;
 
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	good = lock_read(a, &ds, &src) != NULL;
 	arena_free(a);
 	return good;

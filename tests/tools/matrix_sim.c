@@ -82,7 +82,7 @@ read_matrix(struct arena *a, const char *path)
 	const struct facts *f;
 	const struct recipes *rs;
 
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	f = facts_load(a, &ds, NULL);
 	rs = f ? recipes_load(a, &ds, f, &o) : NULL;
 	for (size_t i = 0; rs && i < rs->n; i++) {

@@ -284,8 +284,6 @@ main(int argc, char **argv)
 		show_failure(failure, why, help, d.o.log_path);
 		status = 1;
 	}
-	if (d.o.log)
-		fclose(d.o.log);
 	arena_free(d.a);
 	return status ? status == 2 ? 2 : 1 : 0;
 }

@@ -9,7 +9,7 @@
  *     {"op":"tags","file"}           {"ok":true,"name","version","build","tags":[]}
  *
  * and {"ok":false} for an invalid text.  spec, url, marker and build are null if
- * there is none.  A value of env may be a list: the set of extras.
+ * there is none.
  */
 #include <jansson.h>
 #include <stdio.h>
@@ -19,23 +19,14 @@
 
 #include "../unit/specifier_text.h"
 #include "base/buf.h"
+#include "base/json.h"
 
 static const char *
 text_of(struct arena *a, const json_t *value)
 {
-	struct buf b = BUF(a);
 	const char *s = json_string_value(value);
-	size_t n = json_string_length(value);
 
-	if (!s)
-		return NULL;
-	for (size_t i = 0; i < n; i++) {
-		if (s[i])
-			buf_putc(&b, s[i]);
-		else
-			buf_puts(&b, UNICODE_NUL);
-	}
-	return buf_text(&b);
+	return s && strlen(s) == json_string_length(value) ? arena_strdup(a, s) : NULL;
 }
 
 static const char *
@@ -45,37 +36,12 @@ get(struct arena *a, const json_t *line, const char *key)
 }
 
 static void
-put_unit(struct buf *b, uint32_t unit)
-{
-	buf_printf(b, "\\u%04x", (unsigned)unit);
-}
-
-static void
 put_text(struct buf *b, const char *s)
 {
-	size_t n, i = 0;
-	uint32_t cp;
-
-	if (!s) {
+	if (s)
+		json_quote(b, s);
+	else
 		buf_puts(b, "null");
-		return;
-	}
-	buf_putc(b, '"');
-	for (n = strlen(s); i < n;) {
-		i += unicode_next(s + i, n - i, &cp);
-		if (cp == UINT32_MAX) {
-			put_unit(b, 0);
-			i++;
-		} else if (cp >= 0x10000) {
-			put_unit(b, 0xd7c0 + (cp >> 10));
-			put_unit(b, 0xdc00 | (cp & 0x3ff));
-		} else if (cp < 0x20 || cp >= 0x7f || cp == '"' || cp == '\\') {
-			put_unit(b, cp);
-		} else {
-			buf_putc(b, (char)cp);
-		}
-	}
-	buf_putc(b, '"');
 }
 
 static void
@@ -124,11 +90,9 @@ answer_match(struct arena *a, const json_t *line, struct buf *b)
 	const char *spec = get(a, line, "spec"), *v = get(a, line, "v");
 	const struct specifiers *s = spec ? specifiers_parse(a, spec) : NULL;
 	const json_t *pre = json_object_get(line, "pre");
-	const struct version *any = v ? version_of_any_size(a, v, strlen(v)) : NULL;
+	const struct version *any = v ? version_parse(a, v) : NULL;
 
-	/* packaging rejects a pre-release before it compares, except one with a local part. */
-	if (!s || !v || (any && any->huge) ||
-	    (s->unusable && !(json_is_false(pre) && any && any->is_pre && !any->local)))
+	if (!s || !v)
 		return false;
 	buf_printf(b, "{\"match\":%s}",
 		   !(json_is_false(pre) && any && any->is_pre) && specifiers_match_text(a, s, v) ?
@@ -150,9 +114,6 @@ answer_req(struct arena *a, const json_t *line, struct buf *b)
 		if (!marker)
 			return false;
 	}
-	/* A single clause keeps its original text. */
-	if (r->spec->unusable && r->spec->n > 1)
-		return false;
 	spec = specifiers_text(a, r->spec);
 	buf_puts(b, "{\"ok\":true,\"name\":");
 	put_text(b, r->name);
@@ -168,20 +129,6 @@ answer_req(struct arena *a, const json_t *line, struct buf *b)
 	return true;
 }
 
-static const struct names *
-set_of(struct arena *a, const json_t *list)
-{
-	struct names *set = arena_new_of(a, struct names);
-
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		const char *name = text_of(a, json_array_get(list, i));
-
-		if (name)
-			list_push(a, set, name);
-	}
-	return set;
-}
-
 static struct marker_env
 env_of(struct arena *a, json_t *object)
 {
@@ -195,12 +142,9 @@ env_of(struct arena *a, json_t *object)
 	{
 		struct marker_value *v = &values[env.n];
 
-		*v = (struct marker_value){ .name = arena_strdup(a, key) };
-		if (json_is_array(value))
-			v->set = set_of(a, value);
-		else
-			v->value = json_is_null(value) ? "" : text_of(a, value);
-		env.n += v->value || v->set;
+		*v = (struct marker_value){ arena_strdup(a, key),
+					    json_is_null(value) ? "" : text_of(a, value) };
+		env.n += v->value != NULL;
 	}
 	return env;
 }

@@ -105,7 +105,7 @@ main(int argc, char **argv)
 	struct diags ds;
 	bool good;
 
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	good = run(a, &ds, argc, argv);
 	diags_print(&ds, stderr, false);
 	arena_free(a);

@@ -87,7 +87,7 @@ main(int argc, char **argv)
 
 	if (argc < 5)
 		BUG("usage: see the file");
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	good = run(a, &ds, argc, argv) && !ds.errors;
 	diags_print(&ds, stderr, false);
 	arena_free(a);

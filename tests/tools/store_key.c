@@ -17,7 +17,7 @@ main(int argc, char **argv)
 	const struct source *text;
 	struct diags ds;
 
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	text = fs_read(a, &ds, "-", 16 * FS_READ_MAX, (struct span){ 0 });
 	if (text)
 		key = store_key(a, &ds, text->text, text->size, &canonical);

@@ -42,7 +42,7 @@ main(void)
 
 		if (fread(text, 1, n, stdin) != n)
 			return 1;
-		diags_init(&ds, a);
+		ds = DIAGS(ds, a);
 		root = toml_read(a, &ds, &src,
 				 (struct yaml_limits){ 200 * 1000, JSON_DEPTH_MAX - 4 });
 		if (root)

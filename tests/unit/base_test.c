@@ -191,7 +191,7 @@ files_appear_whole_or_not(void **state)
 	bool changed;
 
 	(void)state;
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	assert_non_null(mkdtemp(dir));
 	path = fs_join(a, dir, "x/y/z.txt");
 	assert_true(fs_write(&ds, path, "one", 3, 0644, true, &changed));
@@ -256,7 +256,7 @@ diagnostics_point_at_the_place(void **state)
 	struct diag *d;
 
 	(void)state;
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	d = diag_at(&ds, E_KEY_TWICE, (struct span){ &src, 3, 7, 5 }, "torch %s", "here");
 	diag_why(d, "one");
 	diag_why(d, "two");
@@ -290,7 +290,7 @@ a_fix_is_shown(void **state)
 	struct diag *d;
 
 	(void)state;
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	d = diag_at(&ds, E_KEY_TWICE, (struct span){ 0 }, "all");
 	diag_fix(d, (struct span){ &src, 1, 10, 1 }, "22", "change two");
 	diag_fix_more(d, (struct span){ &src, 1, 4, 1 }, "11");
@@ -319,11 +319,11 @@ appended_diagnostics_count_where_they_are(void **state)
 	struct diag *d;
 
 	(void)state;
-	diags_init(&to, a);
+	to = DIAGS(to, a);
 	{
 		struct diags from;
 
-		diags_init(&from, a);
+		from = DIAGS(from, a);
 		d = diag_at(&from, E_FILE, (struct span){ 0 }, "first");
 		diags_append(&to, &from);
 		assert_int_equal(from.errors, 0);
@@ -344,7 +344,7 @@ repeated_diagnostics_are_folded_and_capped(void **state)
 	struct diags ds;
 
 	(void)state;
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	for (unsigned i = 0; i < 3; i++)
 		for (unsigned line = 1; line <= 2; line++)
 			diag_at(&ds, E_KEY_TWICE, (struct span){ &src, line, 1, 1 }, "same");
@@ -366,7 +366,7 @@ a_long_line_is_shown_in_part(void **state)
 
 	(void)state;
 	memset(text, 'x', 100000);
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	diag_at(&ds, E_KEY_TWICE, (struct span){ &src, 1, 50000, 90000 }, "far");
 	assert_true(strlen(printed(&ds)) < 600);
 	assert_non_null(strstr(printed(&ds), "^^^"));

@@ -26,7 +26,7 @@ setup(void **state)
 {
 	(void)state;
 	a = arena_new();
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	return 0;
 }
 
@@ -210,7 +210,7 @@ all_edits_of_a_fix_or_none(void **state)
 	struct diag *d;
 
 	(void)state;
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	d = diag_at(&ds, E_KEY_TWICE, (struct span){ src, 1, 1, 1 }, "one");
 	diag_fix(d, (struct span){ src, 1, 4, 1 }, "10", "do");
 	diag_fix_more(d, (struct span){ src, 4, 4, 0 }, "\n- z");
@@ -252,7 +252,7 @@ of_conflicts_one_at_a_time(void **state)
 	struct diag *d;
 
 	(void)state;
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	d = diag_at(&ds, E_IMAGE_NEVER, (struct span){ src, 1, 1, 1 }, "one");
 	diag_fix(d, (struct span){ src, 1, 4, 1 }, "10", "do");
 	d = diag_at(&ds, E_CUDA_NEVER, (struct span){ src, 2, 1, 1 }, "another");
@@ -270,7 +270,7 @@ what_would_be_no_yaml_is_left(void **state)
 	struct diag *d;
 
 	(void)state;
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	d = diag_at(&ds, E_KEY_TWICE, (struct span){ src, 1, 1, 1 }, "breaks it");
 	diag_fix(d, (struct span){ src, 1, 4, 1 }, "[", "do");
 	d = diag_at(&ds, E_KEY_TWICE, (struct span){ src, 2, 1, 1 }, "two lines");
@@ -295,7 +295,7 @@ sarif_has_every_edit(void **state)
 	struct diag *d;
 
 	(void)state;
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	d = diag_at(&ds, E_KEY_TWICE, (struct span){ src, 1, 1, 1 }, "all");
 	diag_fix(d, (struct span){ src, 1, 4, 1 }, "2", "do");
 	diag_fix_more(d, (struct span){ src, 2, 1, 3 }, "");
@@ -350,7 +350,7 @@ a_file_is_replaced(void **state)
 	assert_non_null(mkdtemp(dir));
 	path = fs_join(a, dir, "r");
 	link = fs_join(a, dir, "link");
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	assert_true(fs_write(&ds, path, "one", 3, 0644, false, NULL));
 	assert_int_equal(chmod(path, 04751), 0);
 	assert_int_equal(symlink("r", link), 0);

@@ -36,7 +36,7 @@ every_engine_is_whole(void **state)
 	struct diags ds;
 
 	(void)state;
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	for (size_t i = 0; i < engines_n; i++) {
 		const struct engine *e = &engines[i];
 
@@ -59,18 +59,18 @@ where_there_is_none_each_says_why(void **state)
 
 	(void)state;
 	setenv("PATH", "/nowhere", 1);
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	assert_null(engine_choose(a, &ds, NULL, &at, &s));
 	assert_string_equal(code_table[ds.head->code].id, "SB0502");
 	for (const struct note *n = ds.head->notes; n; n = n->next)
 		notes += strstr(n->text, "not installed") != NULL;
 	assert_int_equal(notes, 4); /* docker, podman, buildah, buildctl */
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	assert_null(engine_choose(a, &ds, "podman", &at, &s));
 	assert_string_equal(code_table[ds.head->code].id, "SB0501");
 	assert_non_null(strstr(ds.head->text, "podman cannot be used: not installed"));
 	assert_string_equal(diag_first_help(ds.head)->text, "apt-get install podman");
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	assert_null(engine_choose(a, &ds, "dcoker", &at, &s));
 	assert_string_equal(code_table[ds.head->code].id, "SB0501");
 	assert_string_equal(diag_first_help(ds.head)->text, "use --engine docker");

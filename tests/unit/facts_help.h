@@ -23,7 +23,7 @@ setup(void **state)
 {
 	(void)state;
 	a = arena_new();
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	f = facts_load(a, &ds, NULL);
 	assert_non_null(f);
 	return 0;

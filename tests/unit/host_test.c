@@ -45,7 +45,7 @@ put(const char *root, const char *path, const char *text)
 {
 	struct diags ds;
 
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	assert_true(fs_write(&ds, arena_printf(a, "%s%s", root, path), text, strlen(text), 0644,
 			     false, NULL));
 }

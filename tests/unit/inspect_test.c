@@ -111,7 +111,7 @@ codes_of(struct bench *b, const struct container *c, struct gpu_codes *out)
 	unsigned char file[1024];
 	size_t n = with_section(".nv_fatbin", c, sizeof(*c), file);
 
-	diags_init(&b->ds, b->a);
+	b->ds = DIAGS(b->ds, b->a);
 	return gpu_codes_read(b->a, &b->ds, "x.so", file, n, out);
 }
 
@@ -186,13 +186,13 @@ test_elf(void **state)
 	assert_int_equal(fstat(fd, &st), 0);
 	own = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	assert_ptr_not_equal(own, MAP_FAILED);
-	diags_init(&b.ds, b.a);
+	b.ds = DIAGS(b.ds, b.a);
 	e = elf_read(b.a, &b.ds, "self", own, (size_t)st.st_size);
 	assert_non_null(e);
 	assert_true(names_have(&e->needed, "libc.so.6"));
 	/* Every truncation is detected. */
 	for (size_t n = 0; n < (size_t)st.st_size; n += (size_t)st.st_size / 37) {
-		diags_init(&b.ds, b.a);
+		b.ds = DIAGS(b.ds, b.a);
 		assert_null(elf_read(b.a, &b.ds, "self", own, n));
 		assert_refused(&b, "SB0810", n < 16 ? "not an ELF file" : "");
 	}
@@ -208,10 +208,10 @@ test_elf_refused(void **state)
 	unsigned char file[256] = { 0x7f, 'E', 'L', 'F', ELFCLASS32, ELFDATA2LSB, EV_CURRENT };
 
 	(void)state;
-	diags_init(&b.ds, b.a);
+	b.ds = DIAGS(b.ds, b.a);
 	assert_null(elf_read(b.a, &b.ds, "x.so", file, sizeof(file)));
 	assert_refused(&b, "SB0810", "not for a 64-bit little-endian machine");
-	diags_init(&b.ds, b.a);
+	b.ds = DIAGS(b.ds, b.a);
 	assert_null(elf_read(b.a, &b.ds, "x.so", "MZ", 2));
 	assert_refused(&b, "SB0810", "not an ELF file");
 	arena_free(b.a);
@@ -254,13 +254,13 @@ test_wheel_refused(void **state)
 	struct bench b = bench();
 
 	(void)state;
-	diags_init(&b.ds, b.a);
+	b.ds = DIAGS(b.ds, b.a);
 	assert_null(wheel_read(b.a, &b.ds, "/proc/self/exe", false));
 	assert_refused(&b, "SB0812", "not a zip file");
-	diags_init(&b.ds, b.a);
+	b.ds = DIAGS(b.ds, b.a);
 	assert_null(wheel_read(b.a, &b.ds, "no-such.whl", false));
 	assert_refused(&b, "SB0812", "No such file");
-	diags_init(&b.ds, b.a);
+	b.ds = DIAGS(b.ds, b.a);
 	assert_null(wheel_read(b.a, &b.ds, "/dev/zero", false));
 	assert_refused(&b, "SB0812", "not a regular file");
 	arena_free(b.a);

@@ -17,7 +17,7 @@ setup(void **state)
 {
 	(void)state;
 	a = arena_new();
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	return 0;
 }
 

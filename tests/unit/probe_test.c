@@ -21,7 +21,7 @@ test_names_from_an_image(void **state)
 	struct buf table = BUF(a);
 
 	(void)state;
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	probe_line(&t, line, strlen(line));
 	assert_int_equal(t.expected.n, 2);
 	assert_string_equal(t.expected.at[0], "loads");

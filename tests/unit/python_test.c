@@ -94,25 +94,16 @@ pins_are_found(void **state)
 }
 
 static void
-unusable_specifiers_take_nothing(void **state)
+long_numbers_are_not_valid(void **state)
 {
-	const struct specifiers *odd = specifiers_parse(a, "~=1.0po\u017ft1");
-	char *digits = arena_alloc(a, 5002, 1);
-	const struct specifiers *large;
+	char *digits = arena_alloc(a, 104, 1);
 
 	(void)state;
-	memset(digits, '9', 5001);
+	memset(digits, '9', 103);
 	memcpy(digits, "<=", 2);
-	large = specifiers_parse(a, digits);
-	assert_non_null(odd);
-	assert_non_null(large);
-	assert_true(odd->unusable);
-	assert_true(large->unusable);
-	assert_false(specifiers_parse(a, "~=1.0post1")->unusable);
-	assert_false(specifiers_match(odd, version_parse(a, "1.0.post1")));
-	assert_false(specifiers_match(large, version_parse(a, "1")));
-	assert_false(specifiers_match_text(a, large, "1"));
+	assert_null(specifiers_parse(a, digits));
 	assert_null(version_parse(a, digits + 2));
+	assert_non_null(version_parse(a, digits + 3));
 }
 
 static void
@@ -124,7 +115,6 @@ names_are_normalised(void **state)
 	assert_string_equal(name_normalize(a, "Foo._-Bar__baz"), "foo-bar-baz");
 	assert_string_equal(name_normalize(a, "-_X_-"), "-x-");
 	assert_string_equal(name_normalize(a, ""), "");
-	assert_string_equal(name_normalize(a, "\u00c9T\u00c9"), "\u00e9t\u00e9");
 	assert_true(name_valid("x"));
 	assert_true(name_valid("Zope.Interface_2"));
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
@@ -289,7 +279,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(arbitrary_equality_takes_the_normal_form, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(pins_are_found, setup, teardown),
-		cmocka_unit_test_setup_teardown(unusable_specifiers_take_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(long_numbers_are_not_valid, setup, teardown),
 		cmocka_unit_test_setup_teardown(names_are_normalised, setup, teardown),
 		cmocka_unit_test_setup_teardown(requirements_come_apart, setup, teardown),
 		cmocka_unit_test_setup_teardown(bad_requirements_say_where, setup, teardown),

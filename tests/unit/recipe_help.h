@@ -29,7 +29,7 @@ static inline int __attribute__((unused)) setup(void **state)
 {
 	(void)state;
 	a = arena_new();
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	facts = facts_load(a, &ds, NULL);
 	return facts ? 0 : -1;
 }
@@ -63,7 +63,7 @@ load(const char *const *files, const struct recipe_options *o)
 	struct recipe_options all = *o;
 
 	all.path = files[0];
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	return recipes_load_from(a, &ds, facts, &all, open_text, &ctx);
 }
 

@@ -71,7 +71,7 @@ written_is_read(void **state)
 	struct diags ds;
 
 	(void)state;
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	assert_true(build_record_write(&ds, path, &in));
 	assert_true(build_record_read(a, path, &out));
 	assert_null(out.digest);
@@ -106,7 +106,7 @@ measures_are_kept(void **state)
 	struct diags ds;
 
 	(void)state;
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	assert_true(build_record_write(&ds, path, &r));
 	r.steps.at[0].cached = true;
 	r.steps.at[0].seconds = 0;
@@ -138,7 +138,7 @@ damage_is_no_record(void **state)
 	struct diags ds;
 
 	(void)state;
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	assert_false(build_record_read(a, file_of(a, "none.json"), &out));
 	assert_false(build_record_read(a, folder, &out));
 	assert_true(build_record_write(&ds, whole, &r));
@@ -195,7 +195,7 @@ plan_reads_it(void **state)
 	struct diags ds;
 
 	(void)state;
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	assert_true(build_record_write(&ds, path, &r));
 	out = plan_measured(a, &p, fs_read(a, &ds, path, 1 << 20, (struct span){ 0 }));
 	assert_int_equal(out->measured, 2);

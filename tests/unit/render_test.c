@@ -17,7 +17,7 @@ setup(void **state)
 {
 	(void)state;
 	a = arena_new();
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	return 0;
 }
 
@@ -249,7 +249,7 @@ test_refused(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const struct diag *d;
 
-		diags_init(&ds, a);
+		ds = DIAGS(ds, a);
 		if (expanded(rows[i].text))
 			fail_msg("`%s` was taken", rows[i].text);
 		d = ds.head;
@@ -280,7 +280,7 @@ test_limits(void **state)
 	assert_null(expanded(buf_text(&many)));
 	while (large.n <= TEMPLATE_BYTES_MAX)
 		buf_puts(&large, "0123456789abcdef");
-	diags_init(&ds, a);
+	ds = DIAGS(ds, a);
 	assert_null(expanded(buf_text(&large)));
 	assert_int_equal(ds.head->code, E_TEMPLATE_SYNTAX);
 }

@@ -10,7 +10,8 @@ a_source_archive_without_its_source(void **state)
 {
 	(void)state;
 	comes_to("SB0235", STACK "extensions: [{name: mamba-ssm, version: 2.2.2, from: sdist}]\n");
-	says("the source archive of mamba-ssm 2.2.2 on PyPI cannot be compiled: it has no file",
+	says("the source archive of mamba-ssm 2.2.2 on PyPI cannot be compiled: the sdist has no "
+	     "file",
 	     STACK "extensions: [{name: mamba-ssm, version: 2.2.2, from: sdist}]\n");
 	comes_to("SB0235",
 		 STACK "extensions: [{name: causal-conv1d, version: 1.5.1, from: sdist}]\n");

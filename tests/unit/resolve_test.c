@@ -267,7 +267,7 @@ a_search_that_is_given_up_is_told(void **state)
 
 	(void)state;
 	assert_false(resolve_solve(a, facts, r, 0)->gave_up);
-	diags_init(&told, a);
+	told = DIAGS(told, a);
 	assert_true(resolve_solve(a, facts, r, 3)->gave_up);
 	solution_report(&told, resolve_solve(a, facts, r, 3), false);
 	for (const struct diag *d = told.head; d; d = d->next)

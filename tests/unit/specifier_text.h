@@ -12,14 +12,12 @@
 static inline bool
 specifiers_match_text(struct arena *a, const struct specifiers *s, const char *text)
 {
-	size_t n = strlen(text);
-	const struct version *v = version_of(a, text, n);
-	const char *lower = unicode_lower_of(a, text, n);
+	const struct version *v = version_parse(a, text);
+	const char *lower = arena_lower(a, text);
 
-	if (s->unusable)
-		return false;
-	for (size_t i = 0; i < s->n; i++)
-		if (!clause_match_text(&s->at[i], v, lower))
+	list_each (c, s)
+		if (c->op == OP_ARBITRARY ? strcmp(c->asked, lower) != 0 :
+					    !v || !clause_match(c, v))
 			return false;
 	return true;
 }
