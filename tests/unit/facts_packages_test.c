@@ -69,7 +69,7 @@ flash_attn(void **state)
 	assert_true(e->submodules);
 	assert_string_equal(extension_release(e, "2.8.3")->arch_env, "FLASH_ATTN_CUDA_ARCHS");
 	assert_null(extension_release(e, "2.7.2.post1")->arch_env);
-	assert_true(has(extension_release(e, "2.7.2.post1")->archs, "7.5"));
+	assert_string_equal(joined(extension_release(e, "2.7.2.post1")->archs), "8.0 9.0");
 	assert_string_equal(joined(extension_release(e, "2.8.3")->archs), "8.0 9.0 10.0 12.0");
 	assert_true(has(extension_release(e, "2.8.3")->build_requires, "psutil"));
 	assert_false(extension_release(e, "2.8.0")->on_pypi);
@@ -230,7 +230,7 @@ the_three_that_started_it_are_known_whole(void **state)
 		for (size_t k = 0; k < e->nreleases; k++) {
 			const struct extension_release *r = &e->releases[k];
 
-			assert_true(r->build_requires.n >= 4 && r->archs.n >= 3);
+			assert_true(r->build_requires.n >= 4 && r->archs.n >= 2);
 			assert_int_equal(r->honours_arch_list, TRI_NO);
 			assert_true(r->run_known && (r->on_pypi || r->git_tag));
 			assert_true(!r->on_pypi || r->requires_python);
