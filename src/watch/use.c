@@ -17,6 +17,11 @@ enum { PROCESSES_MAX = 4096 };
 #define FIRST_S 0.1
 #define EVERY_S 0.5
 #define EVERY_MAX_S 60.0
+/* NVML's utilisation of a GPU covers at most the last second (nvmlUtilization_t). */
+#define PERIOD_S 1.0
+/* A CUDA context alone: NVML reports 1 % for its process for as long as it exists (measured on an
+ * H200, driver 580.159). */
+#define IDLE_BUSY 1
 
 /* The activity of a GPU, from which its verdict follows. */
 struct seen {
@@ -44,7 +49,7 @@ struct watch {
 	struct gpu_sample *now;
 	struct known_list LIST(struct known) known;
 	struct evidence evidence;
-	bool foreign;
+	bool foreign, ended;
 	double last_s, cpu_s, begun_s;
 	unsigned ticks;
 };
@@ -146,7 +151,9 @@ add_sample(struct watch *w, size_t i, double now_s)
 	bool own = false, theirs = false;
 
 	s->by_process |= now->by_process;
-	s->device_peak = now->busy > s->device_peak ? now->busy : s->device_peak;
+	/* The first samples still contain the work of a process that ended before the command. */
+	if (!s->base_busy || now_s >= PERIOD_S || w->ended)
+		s->device_peak = now->busy > s->device_peak ? now->busy : s->device_peak;
 	list_each (u, &now->uses) {
 		enum whose is = whose(w, u->pid);
 
@@ -300,7 +307,7 @@ judge_gpu(struct watch *w, size_t i)
 	g->mem_mean_mib = s->mem_s > 0 ? s->mem_sum / s->mem_s : 0;
 	g->mem_peak_mib = s->mem_peak_mib;
 	g->verdict = VERDICT_UNUSED;
-	if (s->own_peak > 0) {
+	if (s->own_peak > IDLE_BUSY) {
 		g->verdict = VERDICT_USED;
 	} else if (unnamed || s->blind_peak > 0 || (s->blind && s->device_peak > 0)) {
 		g->verdict = alone ? VERDICT_USED : VERDICT_UNKNOWN;
@@ -415,6 +422,7 @@ watch_end(struct watch *w, const struct job_end *end, const char *const *argv)
 	/* The command's PID counts as its own even after its end. */
 	list_push(w->a, &w->known, (struct known){ end->pid, OURS });
 	w->ticks++;
+	w->ended = true;
 	if (w->sampler)
 		sample(w, end->seconds);
 	judge(w);

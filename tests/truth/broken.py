@@ -232,7 +232,7 @@ def extension_missing(o):
 @case("installed", "versions", "imports", "loads")
 def wrong_python(o):
     """another Python than the recipe's"""
-    o.recipe(python="3.12")
+    o.recipe(python="3.10")
 
 
 # --- imports

@@ -17,7 +17,7 @@ packages: {packages}
 extensions: {extensions}
 verify: {verify}
 """
-DEFAULTS = {"stack": "truth", "python": "3.11", "gpus": "[h100]", "torch": "2.11.0", "index": "cu130",
+DEFAULTS = {"stack": "truth", "gpus": "[h100]", "torch": "2.11.0", "index": "cu130",
             "packages": "[einops]", "extensions": "[causal-conv1d==1.6.2.post1, mamba-ssm==2.3.1]",
             "verify": "{import_timeout_s: 60}"}
 
@@ -36,12 +36,13 @@ class Overlay:
     """
 
     def __init__(self, real, folder, python=None):
-        self.folder, self.env, self.recipe_values = folder, {}, dict(DEFAULTS)
+        self.folder, self.env = folder, {}
         self.cwd, self.limits = None, []
         self.venv = os.path.join(folder, "venv")
         self.python = os.path.realpath(python or os.path.join(real, "bin", "python"))
         self.series = subprocess.run([self.python, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"],
                                      capture_output=True, text=True, check=True).stdout.strip()
+        self.recipe_values = dict(DEFAULTS, python=self.series)
         libs = os.path.join(real, "lib")
         self.real = next(os.path.join(libs, d, "site-packages") for d in sorted(os.listdir(libs))
                          if d.startswith("python"))
