@@ -74,6 +74,7 @@ struct workspace {
 	struct given_up LIST(struct constraint *) given_up; /* dropped for a stronger one */
 	struct joint_repair joint;
 	struct waiting_pairs LIST(struct waiting_pair) waiting;
+	struct map environments;           /* "3.11[extra]" -> struct marker_env */
 	struct map pythons_in;             /* a specifier -> the set of Pythons that it allows */
 	struct constraint_kind *rule_rows; /* one for each rule; NULL: not made yet */
 

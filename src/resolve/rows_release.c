@@ -324,8 +324,8 @@ require(struct query *q, const struct package_release *r, const char *text)
 	bool every;
 	int asked;
 
-	if (!req || req->url || !(is_tracked(w, req->key) || variable_find(w, req->key) >= 0) ||
-	    set_is_empty(w, python, pythons))
+	if (!req || req->url || set_is_empty(w, python, pythons) ||
+	    !(is_tracked(w, req->key) || variable_find(w, req->key) >= 0))
 		return;
 	other = variable_named(w, req->key);
 	those = set_in(w, other, specifiers_text(w->a, req->spec));

@@ -207,21 +207,35 @@ build_archs(const struct workspace *w, const struct torch_variant *v)
 	return strcmp(recipe_machine(w->r), "aarch64") ? &v->archs : &v->archs_aarch64;
 }
 
-/* Unknown values, such as the host's kernel, count as true; "3.13t" counts as 3.13. */
+/* Returns the environment of a Python with an extra or ""; "3.13t" counts as 3.13. */
+static const struct marker_env *
+environment_of(struct workspace *w, const char *python, const char *extra)
+{
+	const char *key = *extra ? arena_printf(w->a, "%s[%s]", python, extra) : python;
+	struct marker_env *env = map_get(&w->environments, key);
+
+	if (!env) {
+		env = arena_new_of(w->a, struct marker_env);
+		*env = marker_env_linux(
+			w->a, arena_copy(w->a, python, strspn(python, "0123456789.")),
+			recipe_machine(w->r), extra);
+		map_put(&w->environments, key, env);
+	}
+	return env;
+}
+
+/* Unknown values, such as the host's kernel, count as true. */
 static bool
 holds_for(struct workspace *w, const struct marker *m, const char *python,
 	  const struct names *extras)
 {
-	const char *series = arena_copy(w->a, python, strspn(python, "0123456789."));
 	bool any = false, holds;
 
 	/* Tries without an extra, then with each one. */
-	for (size_t i = 0; !any && i <= extras->n; i++) {
-		struct marker_env env = marker_env_linux(w->a, series, recipe_machine(w->r),
-							 i ? extras->at[i - 1] : "");
-
-		any = !marker_eval(m, &env, &holds) || holds;
-	}
+	for (size_t i = 0; !any && i <= extras->n; i++)
+		any = !marker_eval(m, environment_of(w, python, i ? extras->at[i - 1] : ""),
+				   &holds) ||
+		      holds;
 	return any;
 }
 

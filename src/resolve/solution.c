@@ -330,6 +330,7 @@ resolve_solve(struct arena *a, const struct facts *f, const struct recipe *r, un
 				 .r = r,
 				 .by_key = MAP(a),
 				 .pythons_in = MAP(a),
+				 .environments = MAP(a),
 				 .listed = MAP(a),
 				 .bounded = MAP(a) };
 	read_requests(w);
