@@ -216,9 +216,9 @@ environment_of(struct workspace *w, const char *python, const char *extra)
 
 	if (!env) {
 		env = arena_new_of(w->a, struct marker_env);
-		*env = marker_env_linux(
-			w->a, arena_copy(w->a, python, strspn(python, "0123456789.")),
-			recipe_machine(w->r), extra);
+		*env = marker_env_linux(w->a,
+					arena_copy(w->a, python, strspn(python, "0123456789.")),
+					recipe_machine(w->r), extra);
 		map_put(&w->environments, key, env);
 	}
 	return env;
