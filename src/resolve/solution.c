@@ -325,14 +325,8 @@ resolve_solve(struct arena *a, const struct facts *f, const struct recipe *r, un
 	struct workspace *w = arena_new_of(a, struct workspace);
 	struct solve_result found;
 
-	*w = (struct workspace){ .a = a,
-				 .f = f,
-				 .r = r,
-				 .by_key = MAP(a),
-				 .pythons_in = MAP(a),
-				 .environments = MAP(a),
-				 .listed = MAP(a),
-				 .bounded = MAP(a) };
+	*w = (struct workspace){ .a = a, .f = f, .r = r, .by_key = MAP(a) };
+	w->pythons_in = w->environments = w->listed = w->bounded = MAP(a);
 	read_requests(w);
 	w->budget.steps = steps ? steps : STEPS_MAX + 4 * (unsigned)w->requests.n;
 	*solution = (struct solution){ .facts = f,
