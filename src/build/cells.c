@@ -328,13 +328,14 @@ estimate(const struct matrix_build *b, const struct unit *u)
 	if (u->unknown)
 		return 0;
 	if (u->wheel)
-		return compile_estimate(&b->machine, w->cost_s, w->cost_cores, w->memory_mib);
+		return compile_estimate(&b->machine, w->cost_s, w->cost_cores, w->useful_jobs,
+					w->memory_mib);
 	/* A wheel that only this cell needs is compiled with the cell. */
 	for (size_t i = 0; i < c->wheels.n; i++) {
 		w = &b->m->wheels.at[c->wheels.at[i]];
 		if (w->cells == 1)
 			sum += compile_estimate(&b->machine, w->cost_s, w->cost_cores,
-						w->memory_mib) -
+						w->useful_jobs, w->memory_mib) -
 			       w->cost_s;
 	}
 	return sum;

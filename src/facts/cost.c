@@ -41,6 +41,7 @@ facts_cost(const struct facts *f, const char *kind, const char *name)
 		.seconds = fact_number_of(own, "seconds"),
 		.archs = archs ? archs : 1,
 		.cores = cores ? cores : 1,
+		.useful_jobs = (unsigned)fact_number_of(own, "useful_jobs"),
 		.guessed = guessed,
 		.change_rate = rate_of(changes ? changes : fact_text_of(of_kind, "changes")),
 		.source = own ? fact_source(f->a, own) : NULL,

@@ -476,10 +476,10 @@ const struct rule *facts_rule(const struct facts *f, size_t i);
 /* --- costs --- */
 
 struct cost {
-	double seconds;        /* without caches; for so many architectures on so many cores */
-	unsigned archs, cores; /* at least 1 */
-	bool guessed;          /* the knowledge base has no figure for this extension */
-	double change_rate;    /* changes per day: 1 is daily, 1/365 yearly */
+	double seconds; /* without caches; for so many architectures on so many cores */
+	unsigned archs, cores, useful_jobs; /* more compile jobs do not help; 0: unknown */
+	bool guessed;       /* the knowledge base has no figure for this extension */
+	double change_rate; /* changes per day: 1 is daily, 1/365 yearly */
 	const char *source;
 };
 /* Returns the cost of a step.  kind: a word of plan's step_kind_words; name: the package, or NULL. */

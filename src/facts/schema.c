@@ -99,7 +99,7 @@ static const struct fact_field files[] = {
 	GROUP_("costs.yaml",
 		GROUP_("reference", ONE_("archs", F_UINT), ONE_("cores", F_UINT)),
 		NEED_GROUPS("steps", F_TAG, COST_FIELDS),
-		GROUPS_("extensions", F_EXTENSION, COST_FIELDS)),
+		GROUPS_("extensions", F_EXTENSION, COST_FIELDS, ONE_("useful_jobs", F_UINT))),
 	GROUP_("cuda.yaml",
 		GROUPS_("drivers", F_UINT, NEED("driver", F_DRIVER)),
 		NEED_GROUPS("series", F_SERIES,

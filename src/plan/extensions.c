@@ -94,6 +94,7 @@ scale_cost(const struct maker *m, struct step *st, const struct operation *op)
 	if (op->compile.archs)
 		st->cost_s = st->cost_s * (double)op->compile.archs / cost.archs;
 	st->cost_cores = op->compile.jobs_open ? cost.cores : 0;
+	st->useful_jobs = cost.useful_jobs;
 }
 
 static void

@@ -342,7 +342,8 @@ retimed(struct arena *a, const struct plan *p, const struct step *steps)
 }
 
 double
-compile_estimate(const struct compile_machine *m, double cost_s, double cores, unsigned memory_mib)
+compile_estimate(const struct compile_machine *m, double cost_s, double cores, unsigned useful_jobs,
+		 unsigned memory_mib)
 {
 	size_t jobs = m->jobs ? m->jobs : m->cpus;
 
@@ -350,6 +351,8 @@ compile_estimate(const struct compile_machine *m, double cost_s, double cores, u
 		return cost_s;
 	if (!m->jobs && m->mib && memory_mib && jobs > m->mib / memory_mib)
 		jobs = m->mib / memory_mib;
+	if (useful_jobs && jobs > useful_jobs)
+		jobs = useful_jobs;
 	return cost_s * cores / (double)(jobs ? jobs : 1);
 }
 
@@ -365,8 +368,10 @@ plan_on_machine(struct arena *a, const struct plan *p, const struct compile_mach
 		struct step *s = &steps[i];
 
 		*s = p->steps[i];
-		s->cost_s = compile_estimate(m, s->cost_s, s->cost_cores, memory_mib);
-		s->guess_s = compile_estimate(m, s->guess_s, s->cost_cores, memory_mib);
+		s->cost_s =
+			compile_estimate(m, s->cost_s, s->cost_cores, s->useful_jobs, memory_mib);
+		s->guess_s =
+			compile_estimate(m, s->guess_s, s->cost_cores, s->useful_jobs, memory_mib);
 	}
 	out = retimed(a, p, steps);
 	out->machine = *m;

@@ -120,6 +120,7 @@ add_wheel(struct matrix *m, const struct plan *p, const struct step *st, struct 
 				  .base = cell->base,
 				  .cost_s = st->guess_s,
 				  .cost_cores = st->cost_cores,
+				  .useful_jobs = st->useful_jobs,
 				  .memory_mib = step_operation(st, OP_COMPILE)->compile.memory_mib,
 				  .unknown = st->cost_s <= 0 });
 	}

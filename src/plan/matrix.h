@@ -27,6 +27,7 @@ struct matrix_wheel {
 	size_t cells;  /* number of cells that need it */
 	double cost_s; /* cost of its step; a guess if it is unknown */
 	double cost_cores;
+	unsigned useful_jobs;
 	unsigned memory_mib; /* memory of a compile job */
 	bool unknown;
 };

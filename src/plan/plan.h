@@ -220,9 +220,10 @@ struct step {
 	const char *own;        /* key without the keys of its inputs */
 	double change_rate;     /* changes per day */
 	double cost_s;          /* an estimate, or measured on this host; 0: unknown */
-	double guess_s;    /* cost_s, or a guess if it is unknown; for the order, not printed */
-	double cost_cores; /* the cores that an estimate is for; 0: more cores do not help */
-	bool measured;     /* cost_s was measured on this host */
+	double guess_s;       /* cost_s, or a guess if it is unknown; for the order, not printed */
+	double cost_cores;    /* the cores that an estimate is for; 0: more cores do not help */
+	unsigned useful_jobs; /* more compile jobs do not help; 0: unknown */
+	bool measured;        /* cost_s was measured on this host */
 	const char *cost_source;
 	struct span at; /* its line in the recipe */
 
@@ -295,10 +296,10 @@ const struct plan *plan_measured(struct arena *a, const struct plan *p,
 /*
  * Returns how long a compile may take on that machine, in seconds. templates/compile.py runs as
  * many jobs as the cores and the memory allow. cores: number of cores for cost_s; 0: cost_s does
- * not depend on them. memory_mib: memory of a job.
+ * not depend on them. useful_jobs: more jobs do not help; 0: unknown. memory_mib: memory of a job.
  */
 double compile_estimate(const struct compile_machine *m, double cost_s, double cores,
-			unsigned memory_mib);
+			unsigned useful_jobs, unsigned memory_mib);
 
 /*
  * plan_on_machine -- returns the plan with estimates for a machine.
