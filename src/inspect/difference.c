@@ -60,8 +60,7 @@ short_text(struct arena *a, const char *item)
 		return symbol_demangled(a, item);
 	name = path ? path : version ? arena_printf(a, "%s %s", name, version) : name;
 	return json_is_number(size) ?
-		       arena_printf(a, "%s, %s", name,
-				    size_text(a, (uint64_t)json_number_value(size))) :
+		       arena_printf(a, "%s, %s", name, bytes_words(a, json_number_value(size))) :
 		       name;
 }
 

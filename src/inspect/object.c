@@ -8,20 +8,6 @@
 
 enum { SYMBOLS_SHOWN = 40 };
 
-const char *
-size_text(struct arena *a, uint64_t bytes)
-{
-	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB" };
-	double value = (double)bytes / 1024;
-	size_t i = 0;
-
-	if (bytes < 1024)
-		return arena_printf(a, "%u B", (unsigned)bytes);
-	for (; value >= 1024 && i < 3; i++)
-		value /= 1024;
-	return arena_printf(a, "%.1f %s", value, units[i]);
-}
-
 static int
 by_architecture(const void *px, const void *py)
 {
@@ -123,7 +109,7 @@ gpu_text(struct arena *a, const struct gpu_codes *codes, struct buf *out)
 	if (codes->n)
 		line(out, "GPU code",
 		     arena_printf(a, "%s: %zu entries, %s", names_join(a, &names, ", "), codes->n,
-				  size_text(a, size)));
+				  bytes_words(a, (double)size)));
 }
 
 /* Prints the undefined symbols: their number for each library if they have a version, otherwise
@@ -175,7 +161,8 @@ object_text(struct arena *a, const struct object_shown *o, struct buf *out)
 {
 	const struct elf *e = o->elf;
 
-	buf_printf(out, "%s: %s, %s, %s%s%s\n", o->path, e->machine, size_text(a, o->size),
+	buf_printf(out, "%s: %s, %s, %s%s%s\n", o->path, e->machine,
+		   bytes_words(a, (double)o->size),
 		   e->stripped ? "stripped" :
 		   e->debug    ? "with debug information" :
 				 "not stripped",

@@ -68,7 +68,4 @@ void wheel_json(struct arena *a, const struct wheel *w, struct json *j);
  */
 bool difference(struct arena *a, const char *x, const char *y, bool as_json, struct buf *out);
 
-/* Returns "12 B", "1.4 KiB" or "755.6 MiB". */
-const char *size_text(struct arena *a, uint64_t bytes);
-
 #endif

@@ -45,7 +45,7 @@ packages_text(struct arena *a, const struct tree *t, struct buf *out)
 		qsort(sorted.at, sorted.n, sizeof(*sorted.at), by_size);
 	for (size_t i = 0; i < sorted.n && i < PACKAGES_SHOWN; i++)
 		line(out, i ? "" : "packages",
-		     arena_printf(a, "%9s  %s %s", size_text(a, sorted.at[i].size),
+		     arena_printf(a, "%9s  %s %s", bytes_words(a, (double)sorted.at[i].size),
 				  sorted.at[i].name, sorted.at[i].version));
 	if (sorted.n > PACKAGES_SHOWN)
 		line(out, "",
@@ -60,11 +60,11 @@ layers_text(struct arena *a, const struct tree *t, struct buf *out)
 		const struct tree_layer *l = &t->layers.at[i];
 
 		line(out, i ? "" : "layers",
-		     arena_printf(a, "%9s  %6zu files  %.12s%s", size_text(a, l->size), l->files,
-				  l->name,
+		     arena_printf(a, "%9s  %6zu files  %.12s%s", bytes_words(a, (double)l->size),
+				  l->files, l->name,
 				  l->hidden ?
 					  arena_printf(a, "  (%s of it replaced or deleted later)",
-						       size_text(a, l->hidden)) :
+						       bytes_words(a, (double)l->hidden)) :
 					  ""));
 	}
 }
@@ -72,8 +72,9 @@ layers_text(struct arena *a, const struct tree *t, struct buf *out)
 void
 tree_text(struct arena *a, const char *path, const struct tree *t, struct buf *out)
 {
-	buf_printf(out, "%s: %s in %zu file%s, %zu layer%s\n", path, size_text(a, t->size),
-		   t->files, t->files == 1 ? "" : "s", t->layers.n, t->layers.n == 1 ? "" : "s");
+	buf_printf(out, "%s: %s in %zu file%s, %zu layer%s\n", path,
+		   bytes_words(a, (double)t->size), t->files, t->files == 1 ? "" : "s", t->layers.n,
+		   t->layers.n == 1 ? "" : "s");
 	if (t->system)
 		line(out, "system", t->system);
 	for (size_t i = 0; i < t->pythons.n; i++)
@@ -96,7 +97,8 @@ tree_text(struct arena *a, const char *path, const struct tree *t, struct buf *o
 	packages_text(a, t, out);
 	for (size_t i = 0; i < t->shares.n; i++)
 		line(out, i ? "" : "could drop",
-		     arena_printf(a, "%9s  %s (%zu files)", size_text(a, t->shares.at[i].size),
+		     arena_printf(a, "%9s  %s (%zu files)",
+				  bytes_words(a, (double)t->shares.at[i].size),
 				  t->shares.at[i].what, t->shares.at[i].files));
 }
 

@@ -142,7 +142,7 @@ text_members(struct arena *a, const struct wheel *w, struct buf *out)
 		if (!wheel_object_name(m->path))
 			continue;
 		buf_printf(out, "  %-9s %s: %s, %s in the wheel\n", any ? "" : "objects", m->path,
-			   size_text(a, m->size), size_text(a, m->packed));
+			   bytes_words(a, (double)m->size), bytes_words(a, (double)m->packed));
 		any = true;
 	}
 }
@@ -155,7 +155,8 @@ wheel_text_shown(struct arena *a, const char *path, const struct wheel *w, struc
 	const char *glibc = glibc_floor(w);
 
 	buf_printf(out, "%s: %s %s, %s, %zu files of %s\n", fs_name(path), w->name, w->version,
-		   size_text(a, w->size), w->members.n, size_text(a, unpacked_size(w)));
+		   bytes_words(a, (double)w->size), w->members.n,
+		   bytes_words(a, (double)unpacked_size(w)));
 	text_rows(out, "tags", &w->tags);
 	text_rows(out, "Python", &pythons);
 	text_rows(out, "requires", &w->requires);
