@@ -38,7 +38,7 @@ facts_of(struct arena *a, struct packed_facts packed)
 	*f = (struct facts){ .a = a, .date = packed.date };
 	f->read = arena_new_of(a, struct facts_read);
 	f->read->versions = f->read->specifiers = f->read->packages = MAP(a);
-	f->read->independent = f->read->images = MAP(a);
+	f->read->images = MAP(a);
 	f->read->extension_of = f->read->extensions = f->read->pairings = MAP(a);
 	f->read->paired = f->read->pairing_rows = MAP(a);
 	for (size_t i = 0; i < packed.n; i++)

@@ -55,15 +55,12 @@ read_releases(const struct facts *f, const struct claim *file)
 bool
 facts_package_independent(const struct facts *f, const char *name)
 {
-	const struct claim *list = fact_get(facts_file(f, "packages.yaml"), "independent");
-	struct names names;
+	const struct claim *lists = fact_get(facts_file(f, "packages.yaml"), "independent");
 
-	if (!f->read->independent.n && list) {
-		names = fact_words(f, fact_get(list, "names"));
-		for (size_t i = 0; i < names.n; i++)
-			map_put(&f->read->independent, names.at[i], f->read);
-	}
-	return map_get(&f->read->independent, name) != NULL;
+	for (size_t i = 0; i < fact_count(lists); i++)
+		if (among(name, fact_text_of(fact_at(lists, i), "names")))
+			return true;
+	return false;
 }
 
 const struct python_package *

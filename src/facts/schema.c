@@ -175,7 +175,7 @@ static const struct fact_field files[] = {
 		GROUPS_("systems", F_TAG, NEED("until", F_DATE)),
 		GROUPS_("python", F_SERIES, NEED("until", F_DATE))),
 	GROUP_("packages.yaml",
-		GROUP_("independent", NEED_WORDS("names", F_NAME)),
+		GROUPS_("independent", F_TAG, NEED_WORDS("names", F_NAME)),
 		NEED_GROUPS("packages", F_NAME, END),
 		ROWS_("pairings", NEED("name", F_PACKAGE), PAIRING_FIELDS)),
 	GROUP_("python.yaml",

@@ -67,8 +67,9 @@ check_name(struct workspace *w, const struct recipe_requirement *q)
 	const char *meant, *text;
 	struct diag *d;
 
-	if (req->url || !(meant = name_meant(w, req->key)) || !strcmp(req->key, "torch") ||
-	    is_tracked(w, req->key) || !marker_holds(w, req->marker))
+	if (req->url || !strcmp(req->key, "torch") || is_tracked(w, req->key) ||
+	    facts_package_independent(w->f, req->key) || !(meant = name_meant(w, req->key)) ||
+	    !marker_holds(w, req->marker))
 		return;
 	d = diag_at(w->ds, W_NAME_NEAR, q->text.at, "`%s` may be a misspelling of `%s`", req->name,
 		    meant);
