@@ -366,15 +366,14 @@ const struct pairing *facts_pairings(const struct facts *f, const char *name, si
 /* Returns true if a package that is not an extension is on either side of a pairing. */
 bool facts_paired(const struct facts *f, const char *name);
 
-/* --- ordinary packages --- */
-/* Returns true if no requirement of any release matters here; name: normalised. */
+/* Ordinary packages. Returns true if no requirement of any release matters; name: normalised. */
 bool facts_package_independent(const struct facts *f, const char *name);
 /* A release as the package index has it. */
 struct package_release {
 	const char *version;
 	const struct version *v;
 	const char *requires_python; /* or NULL */
-	const char *yanked;    /* the reason of its withdrawal, or "true"; NULL: not withdrawn */
+	const char *yanked;          /* the reason of its withdrawal, or "true"; or NULL */
 	struct names wheels;   /* tags for Linux with glibc, "cp311-cp311-manylinux_2_17_x86_64" */
 	struct names requires; /* requirements, with markers and the tracked ones of extras */
 	bool wheels_known, requires_known, sdist; /* was read: wheels, METADATA; has sdist */
@@ -387,6 +386,7 @@ struct python_package {
 	const char *name, *source;              /* name: normalised */
 	const struct package_release *releases; /* oldest first */
 	size_t n;                               /* 0: the knowledge base lists no release */
+	bool sample;                            /* the index has many other releases */
 };
 /* Return a package, the names of all packages, and a release; NULL: not in the knowledge base. */
 const struct python_package *facts_package(const struct facts *f, const char *name);
@@ -476,13 +476,13 @@ const struct rule *facts_rule(const struct facts *f, size_t i);
 /* --- costs --- */
 
 struct cost {
-	double seconds; /* without caches; for so many architectures on so many cores */
+	double seconds;                     /* without caches, for these architectures and cores */
 	unsigned archs, cores, useful_jobs; /* more compile jobs do not help; 0: unknown */
 	bool guessed;       /* the knowledge base has no figure for this extension */
 	double change_rate; /* changes per day: 1 is daily, 1/365 yearly */
 	const char *source;
 };
-/* Returns the cost of a step.  kind: a word of plan's step_kind_words; name: the package, or NULL. */
+/* Returns the cost of a step. kind: a word of step_kind_words; name: the package, or NULL. */
 struct cost facts_cost(const struct facts *f, const char *kind, const char *name);
 
 /*

@@ -11,7 +11,7 @@
 static const char *folder_names[] = { "extensions", "releases" };
 static const struct names folders = { folder_names, 2, 2 };
 
-enum { FILES_MAX = 400 };
+enum { FILES_MAX = 4000 };
 
 /* Returns a place that is a whole file or directory. */
 static struct span

@@ -318,6 +318,7 @@ static const struct fact_field releases_file[] = {
 	NEED("read", F_DATE),
 	WORDS_("others", F_VERSION),
 	ONE_("partial", F_BOOL),
+	ONE_("sample", F_BOOL),
 	NEED_GROUPS("releases", F_VERSION,
 		ONE_("date", F_DATE),
 		ONE_("requires_python", F_SPEC),

@@ -20,6 +20,7 @@ add(struct workspace *w, const char *what, const char *why)
 
 static const char not_listed[] = "not in the knowledge base";
 static const char no_release[] = "this release is not in the knowledge base";
+static const char some_releases[] = "only some of its releases are in the knowledge base";
 static const char too_new[] =
 	"the second is over three months newer, and the knowledge base does not list the pair";
 static const char no_index[] = "the packages of this index are not in the knowledge base";
@@ -161,12 +162,22 @@ has_releases(const struct solver_variable *t)
 	return any;
 }
 
+static bool
+is_sample(const struct workspace *w, const struct solver_variable *t)
+{
+	const struct python_package *p = facts_package(w->f, t->key);
+
+	return p && p->sample;
+}
+
 /* Returns whether a version is older or newer than each known release of the package. */
 static bool
 is_outside(struct workspace *w, const struct solver_variable *t, const struct candidate *c)
 {
 	bool newer = true, older = true;
 
+	if (is_sample(w, t))
+		return !c->v || !release_span(w, t, c).older;
 	for (size_t i = 0; i < t->n; i++) {
 		int order = t->c[i].known ? text_version_order(w, c->text, t->c[i].text) : 0;
 
@@ -193,7 +204,9 @@ add_package(struct workspace *w, const struct request *p)
 	else if (!c->known && !facts_package_independent(w->f, t->key) &&
 		 (t->kind == VARIABLE_EXTENSION || strpbrk(c->text, "<>~!") || is_outside(w, t, c)))
 		add_by(w, BY_METADATA, *c->text ? arena_printf(w->a, "%s %s", name, c->text) : name,
-		       has_releases(t) ? no_release : not_listed);
+		       is_sample(w, t) ? some_releases :
+		       has_releases(t) ? no_release :
+					 not_listed);
 	else if (release && !release->run_known && (why = release_doubt(w, t, c)))
 		add_by(w, BY_METADATA, arena_printf(w->a, "%s %s", name, c->text), why);
 }

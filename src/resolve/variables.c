@@ -140,14 +140,15 @@ fill_python(struct workspace *w, struct domain *s)
 		add_once(w, s, all.at[i], NULL);
 }
 
-/* Adds the index data of the existing candidates; for an ordinary package, also all releases. */
+/* Adds the index data of the existing candidates; for an ordinary package, also all releases. A
+ * sample of releases does not tell which ones can be installed. */
 static void
 fill_published(struct workspace *w, struct domain *s, const struct python_package *p)
 {
 	for (size_t i = 0; p && i < s->t.n; i++)
 		if (s->t.c[i].v)
 			s->t.c[i].published = package_release(p, s->t.c[i].v);
-	for (size_t i = p && !s->t.n ? p->n : 0; i-- > 0;)
+	for (size_t i = p && !p->sample && !s->t.n ? p->n : 0; i-- > 0;)
 		push(w, s,
 		     (struct candidate){ .text = p->releases[i].version,
 					 .v = p->releases[i].v,
