@@ -47,6 +47,10 @@ add_pair(struct query *q, const struct pairing *p, unsigned own, const solve_wor
 	unsigned other = variable_named(w, p->other);
 	solve_word *those = set_in(w, other, p->needs);
 
+	/* A release that the knowledge base only names may be in the set, and pip selects it. */
+	if (variable_at(w, other)->kind == VARIABLE_PACKAGE && set_is_empty(w, other, those) &&
+	    !is_requested(w, other))
+		return;
 	add_conflict(q,
 		     TERMS(IN(own, these), p->optional ? IN(other, set_not(w, other, those)) :
 							 NOT_IN(other, those)),
