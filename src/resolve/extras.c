@@ -29,6 +29,7 @@ struct owner {
 	struct span at;
 	const char *name;                  /* as written */
 	const char *text;                  /* the item, if it is a single text; or NULL */
+	const char *key;                   /* of an ordinary package; or NULL */
 	const struct extension *known;     /* or NULL */
 	const struct extension_release *r; /* or NULL */
 	bool compiled;                     /* the owner is an extension of the stack */
@@ -138,12 +139,34 @@ report_unknown(struct workspace *w, const struct owner *o, const char *extra)
 	diag_help(d, "add its requirements to `packages`");
 }
 
+/*
+ * Returns true if the requirements of a package's extra were read: METADATA has those of every
+ * extra; of a release from another source, a requirement must name it.
+ */
+static bool
+is_read(struct workspace *w, const char *key, const char *extra)
+{
+	const struct candidate *c = decided(w, key);
+	int at = variable_find(w, key);
+	struct package_span span = { 0 };
+	const char *name = name_normalize(w->a, extra);
+
+	if (c && at >= 0)
+		span = release_span(w, variable_at(w, (unsigned)at), c);
+	if (!span.older || (!span.older->source_name && !span.newer->source_name))
+		return span.older;
+	return list_any(x, &span.older->requires,
+			strstr(*x, "extra == ") && strstr(*x, arena_printf(w->a, "\"%s\"", name)));
+}
+
 static void
 check_owner(struct workspace *w, const struct owner *o, const struct names *extras)
 {
 	for (size_t i = 0; i < extras->n; i++) {
 		struct names all = extra_requires(w, o->r, extras->at[i]);
 
+		if (o->key && is_read(w, o->key, extras->at[i]))
+			continue;
 		if (!o->r || !o->r->extras_known)
 			report_unknown(w, o, extras->at[i]);
 		else if (!has_extra(w, o->r, extras->at[i]))
@@ -181,6 +204,7 @@ check_extras(struct workspace *w)
 				    &(struct owner){ .at = q->text.at,
 						     .name = q->req->name,
 						     .text = q->text.s,
+						     .key = e ? NULL : q->req->key,
 						     .known = e,
 						     .r = !e            ? NULL :
 							  c && c->entry ? c->entry :
