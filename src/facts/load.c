@@ -50,10 +50,18 @@ facts_of(struct arena *a, struct packed_facts packed)
 static const void *
 uncompressed(struct arena *a, const struct packed_file *file)
 {
-	uLongf n = file->n;
-	void *squeezed = arena_alloc(a, n, 1);
+	void *squeezed = arena_alloc(a, file->n, 1);
+	z_stream z = { .next_in = (z_const Bytef *)(uintptr_t)file->block,
+		       .avail_in = file->z,
+		       .next_out = squeezed,
+		       .avail_out = file->n };
+	bool ok = inflateInit(&z) == Z_OK && inflate(&z, Z_FINISH) == Z_NEED_DICT &&
+		  inflateSetDictionary(&z, packed_facts.dictionary, packed_facts.dictionary_n) ==
+			  Z_OK &&
+		  inflate(&z, Z_FINISH) == Z_STREAM_END;
 
-	if (uncompress(squeezed, &n, file->block, file->z) != Z_OK)
+	inflateEnd(&z);
+	if (!ok)
 		memset(squeezed, 0, file->n);
 	return facts_expand(a, squeezed, file);
 }

@@ -55,7 +55,7 @@ read_releases(const struct facts *f, const struct claim *file)
 bool
 facts_package_independent(const struct facts *f, const char *name)
 {
-	const struct claim *lists = fact_get(facts_file(f, "packages.yaml"), "independent");
+	const struct claim *lists = fact_get(facts_file(f, "independent.yaml"), "lists");
 
 	for (size_t i = 0; i < fact_count(lists); i++)
 		if (among(name, fact_text_of(fact_at(lists, i), "names")))

@@ -68,22 +68,27 @@ struct fact_index {
 struct packed_file {
 	const char *name;
 	struct fact_index index;
-	const void *block; /* squeezed, then compressed with zlib, if z is not 0 */
-	uint32_t z, n;     /* bytes, compressed and not */
-	uint32_t words;    /* of the block, before its texts */
+	const void
+		*block; /* squeezed, then compressed with zlib and the dictionary, if z is not 0 */
+	uint32_t z, n;  /* bytes, compressed and not */
+	uint32_t words; /* of the block, before its texts */
 };
 
 struct packed_facts {
 	const struct packed_file *files; /* in the order of their names */
 	size_t n;
 	const char *date; /* the day of the newest claim */
+	/* Texts that many compressed files have: zlib's preset dictionary (RFC 1950). */
+	const unsigned char *dictionary;
+	uint32_t dictionary_n;
 };
 extern const struct packed_facts packed_facts;
 
 struct packed_file facts_pack(struct arena *a, const struct fact_file *file);
 
-/* Replaces the block of a file by its squeezed form. */
-void facts_squeeze(struct arena *a, struct packed_file *file);
+/* Replaces the block of a file by its squeezed form; the texts, each with its NUL, are at its end:
+ * returns their offset. */
+size_t facts_squeeze(struct arena *a, struct packed_file *file);
 
 /* Returns the block of a file from its squeezed form of file->n bytes. */
 const void *facts_expand(struct arena *a, const void *squeezed, const struct packed_file *file);
