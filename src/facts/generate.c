@@ -83,6 +83,7 @@ is_compressed(const char *name)
 	return strchr(name, '/') || among(name, "harvest.yaml independent.yaml signatures.yaml");
 }
 
+/* With a dictionary, as raw deflate, without zlib's header and checksums. */
 static bool
 compressed(struct arena *a, struct packed_file *file, const struct buf *dictionary)
 {
@@ -92,7 +93,9 @@ compressed(struct arena *a, struct packed_file *file, const struct buf *dictiona
 		       .avail_in = file->n,
 		       .next_out = out,
 		       .avail_out = (uInt)n };
-	bool ok = deflateInit(&z, Z_BEST_COMPRESSION) == Z_OK &&
+	bool ok = deflateInit2(&z, Z_BEST_COMPRESSION, Z_DEFLATED,
+			       dictionary ? -MAX_WBITS : MAX_WBITS, MAX_MEM_LEVEL,
+			       Z_DEFAULT_STRATEGY) == Z_OK &&
 		  (!dictionary || deflateSetDictionary(&z, (const Bytef *)dictionary->p,
 						       (uInt)dictionary->n) == Z_OK) &&
 		  deflate(&z, Z_FINISH) == Z_STREAM_END;

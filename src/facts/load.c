@@ -55,7 +55,7 @@ uncompressed(struct arena *a, const struct packed_file *file)
 		       .avail_in = file->z,
 		       .next_out = squeezed,
 		       .avail_out = file->n };
-	bool ok = inflateInit(&z) == Z_OK && inflate(&z, Z_FINISH) == Z_NEED_DICT &&
+	bool ok = inflateInit2(&z, -MAX_WBITS) == Z_OK &&
 		  inflateSetDictionary(&z, packed_facts.dictionary, packed_facts.dictionary_n) ==
 			  Z_OK &&
 		  inflate(&z, Z_FINISH) == Z_STREAM_END;

@@ -68,17 +68,16 @@ struct fact_index {
 struct packed_file {
 	const char *name;
 	struct fact_index index;
-	const void
-		*block; /* squeezed, then compressed with zlib and the dictionary, if z is not 0 */
-	uint32_t z, n;  /* bytes, compressed and not */
-	uint32_t words; /* of the block, before its texts */
+	const void *block; /* squeezed, and deflated with the dictionary, if z is not 0 */
+	uint32_t z, n;     /* bytes, compressed and not */
+	uint32_t words;    /* of the block, before its texts */
 };
 
 struct packed_facts {
 	const struct packed_file *files; /* in the order of their names */
 	size_t n;
 	const char *date; /* the day of the newest claim */
-	/* Texts that many compressed files have: zlib's preset dictionary (RFC 1950). */
+	/* Texts that many compressed files have: a preset dictionary of deflate. */
 	const unsigned char *dictionary;
 	uint32_t dictionary_n;
 };

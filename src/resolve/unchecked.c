@@ -221,18 +221,19 @@ add_unread(struct workspace *w)
 		const struct candidate *c = solution_selected(w->solution, t->key);
 		const struct python_package *p = facts_package(w->f, t->key);
 		int pinned = requested(w, (unsigned)variable_find(w, t->key));
-		const char *why;
+		const char *why, *later;
 
 		if (t->kind != VARIABLE_PACKAGE || !c || !c->v || !p || !p->n ||
-		    is_outside(w, t, c) || facts_package_independent(w->f, t->key))
-			continue;
-		if (pinned < 0 && release_span(w, t, c).older)
+		    is_outside(w, t, c) || (pinned < 0 && release_span(w, t, c).older))
 			continue;
 		why = release_doubt(w, t, c);
+		later = why ? NULL : release_later(w, t, c);
+		if ((!why && !later) || facts_package_independent(w->f, t->key))
+			continue;
 		if (why)
 			add_by(w, BY_METADATA, arena_printf(w->a, "%s %s", t->label, c->text), why);
-		else if ((why = release_later(w, t, c)))
-			add(w, arena_printf(w->a, "%s %s with %s", t->label, c->text, why),
+		else
+			add(w, arena_printf(w->a, "%s %s with %s", t->label, c->text, later),
 			    too_new);
 	}
 }
