@@ -386,7 +386,7 @@ struct python_package {
 	const char *name, *source;              /* name: normalised */
 	const struct package_release *releases; /* oldest first */
 	size_t n;                               /* 0: the knowledge base lists no release */
-	bool sample;                            /* the index has many other releases */
+	bool partial, sample; /* not from the index; the index has many other releases */
 };
 /* Return a package, the names of all packages, and a release; NULL: not in the knowledge base. */
 const struct python_package *facts_package(const struct facts *f, const char *name);

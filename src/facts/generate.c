@@ -67,7 +67,8 @@ put_bytes(struct buf *b, const unsigned char *s, size_t n)
 }
 
 /*
- * Nearly every recipe reads these files and most of those in the top directory. Decompressing 50 KB takes about 0.2 ms, a tenth of the time of a check.
+ * Nearly every recipe reads these files and most of those in the top directory. Decompressing 50 KB
+ * takes about 0.2 ms, a tenth of the time of a check.
  */
 static const char *const usual[] = { "extensions/causal-conv1d.yaml", "extensions/mamba-ssm.yaml",
 				     "releases/einops.yaml",          "releases/numpy.yaml",

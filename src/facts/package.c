@@ -83,6 +83,7 @@ facts_package(const struct facts *f, const char *name)
 		.releases = read_releases(f, x),
 		.n = fact_count(fact_get(x, "releases")),
 		.source = fact_source(f->a, x),
+		.partial = fact_true_of(x, "partial"),
 		.sample = fact_true_of(x, "sample"),
 	};
 	map_put(&f->read->packages, key, p);
@@ -154,8 +155,7 @@ package_lacks(const struct facts *f, const struct python_package *p, const struc
 	struct names others = { 0 }; /* other releases of the index between them */
 
 	if (!p->n || version_cmp(v, p->releases[0].v) < 0 ||
-	    version_cmp(v, p->releases[p->n - 1].v) > 0 || fact_true_of(file, "partial") ||
-	    p->sample)
+	    version_cmp(v, p->releases[p->n - 1].v) > 0 || p->partial || p->sample)
 		return false;
 	others = fact_words(f, fact_get(file, "others"));
 	for (size_t i = 0; i < others.n; i++)

@@ -139,6 +139,18 @@ report_unknown(struct workspace *w, const struct owner *o, const char *extra)
 	diag_help(d, "add its requirements to `packages`");
 }
 
+/* Returns true if a requirement has the marker `extra == "NAME"`. */
+static bool
+is_of_extra(const char *requirement, const char *name)
+{
+	static const char marker[] = "extra == ";
+	const char *at = strstr(requirement, marker);
+	size_t n = strlen(name);
+
+	at = at ? at + sizeof(marker) - 1 : NULL;
+	return at && *at && !strncmp(at + 1, name, n) && at[1 + n] == *at;
+}
+
 /*
  * Returns true if the requirements of a package's extra were read: METADATA has those of every
  * extra; of a release from another source, a requirement must name it.
@@ -147,16 +159,16 @@ static bool
 is_read(struct workspace *w, const char *key, const char *extra)
 {
 	const struct candidate *c = decided(w, key);
-	int at = variable_find(w, key);
+	const struct python_package *p = facts_package(w->f, key);
 	struct package_span span = { 0 };
-	const char *name = name_normalize(w->a, extra);
 
-	if (c && at >= 0)
-		span = release_span(w, variable_at(w, (unsigned)at), c);
-	if (!span.older || (!span.older->source_name && !span.newer->source_name))
-		return span.older;
-	return list_any(x, &span.older->requires,
-			strstr(*x, "extra == ") && strstr(*x, arena_printf(w->a, "\"%s\"", name)));
+	if (c && c->v && p)
+		span = package_span(p, c->v);
+	if (!span.older)
+		return false;
+	if (!p->partial && !p->sample && !span.older->source_name && !span.newer->source_name)
+		return true;
+	return list_any(x, &span.older->requires, is_of_extra(*x, name_normalize(w->a, extra)));
 }
 
 static void
