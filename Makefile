@@ -96,7 +96,7 @@ $(BUILD)/stackbuild-world: $(world_o) $(program_o) $(BUILD)/libworld.a $(BUILD)/
 GENERATE ?= $(BUILD)/generate
 
 generate_o := $(filter $(BUILD)/base/% $(BUILD)/python/% $(BUILD)/cuda/% $(BUILD)/facts/%,$(lib_o))
-knowledge := $(wildcard knowledge/*.yaml knowledge/extensions/*.yaml knowledge/releases/*.yaml)
+knowledge := $(wildcard knowledge/*.yaml $(foreach d,extensions packages releases,knowledge/$(d)/*.yaml))
 # GitLab expects its component check.yml in this directory.
 templates := $(filter-out templates/check.yml,$(sort $(shell find templates -name "*.py[co]" -prune -o -type f -print 2>/dev/null)))
 

@@ -135,8 +135,7 @@ static bool
 find_package(const struct facts *f, const char *name, const char *more, struct found *x)
 {
 	const char *key = name_normalize(f->a, name);
-	const struct claim *own =
-		fact_get(fact_get(facts_file(f, "packages.yaml"), "packages"), key);
+	const struct claim *own = facts_file_in(f, "packages/", key);
 	const struct claim *file = releases_file_of(f, key);
 
 	x->title = arena_printf(f->a, "package %s%s%s", key, more ? " " : "", more ? more : "");
@@ -241,12 +240,8 @@ list_extension(struct show *v, struct table *t)
 static void
 list_package(struct show *v, struct table *t)
 {
-	const struct claim *own = fact_get(facts_file(v->f, "packages.yaml"), "packages");
-	struct names names = fact_keys(v->a, own);
+	struct names names = facts_package_names(v->f);
 
-	list_each (x, &v->f->read->files)
-		if (starts_with(x->packed.name, "releases/"))
-			names_once(v->a, &names, fs_stem(v->a, x->packed.name));
 	names_sort(&names);
 	for (size_t i = 0; i < names.n; i++) {
 		const struct python_package *p = facts_package(v->f, names.at[i]);

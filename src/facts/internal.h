@@ -40,7 +40,6 @@ struct facts_read {
 	struct map extension_of; /* names of extensions, and their other names -> the name */
 	struct map extensions;   /* name -> struct extension */
 	struct map paired;       /* names in pairings, except those in extensions' own files */
-	struct map pairing_rows; /* name -> struct pairing_rows, of packages.yaml */
 	struct map pairings;     /* normalised name -> struct pairings */
 	struct written_rules LIST(struct written_rule) rules;
 	struct map versions, specifiers; /* text -> parsed value */

@@ -40,7 +40,7 @@ facts_of(struct arena *a, struct packed_facts packed)
 	f->read->versions = f->read->specifiers = f->read->packages = MAP(a);
 	f->read->images = MAP(a);
 	f->read->extension_of = f->read->extensions = f->read->pairings = MAP(a);
-	f->read->paired = f->read->pairing_rows = MAP(a);
+	f->read->paired = MAP(a);
 	for (size_t i = 0; i < packed.n; i++)
 		list_push(a, &f->read->files, (struct fact_root){ .packed = packed.files[i] });
 	return f;

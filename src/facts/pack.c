@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/fs.h"
 #include "base/map.h"
 #include "base/str.h"
 #include "python/python.h"
@@ -207,10 +208,10 @@ put_claim(struct packer *p, const struct node *n, const struct level *up)
 /* --- the index --- */
 
 static void
-put_index(struct arena *a, const struct node *root, struct fact_index *index)
+put_index(struct arena *a, const struct fact_file *file, struct fact_index *index)
 {
-	const struct node *aliases = node_get(root, "aliases"), *rules = node_get(root, "rules"),
-			  *pairings = node_get(root, "pairings");
+	const struct node *root = file->root, *aliases = node_get(root, "aliases"),
+			  *rules = node_get(root, "rules"), *pairings = node_get(root, "pairings");
 	struct names names = { 0 }, on = { 0 }, paired = { 0 };
 
 	if (aliases && aliases->kind == NODE_SCALAR)
@@ -224,13 +225,10 @@ put_index(struct arena *a, const struct node *root, struct fact_index *index)
 		if (!node_is_null(rules->pairs[i].value))
 			list_push(a, &on, package ? package : "-");
 	}
-	for (size_t i = 0; pairings && i < pairings->n; i++) {
-		const char *own = node_text(node_get(pairings->items[i], "name")).s;
-
+	if (pairings && starts_with(file->name, "packages/"))
+		list_push(a, &paired, fs_stem(a, file->name));
+	for (size_t i = 0; pairings && i < pairings->n; i++)
 		names_once(a, &paired, node_text(node_get(pairings->items[i], "other")).s);
-		if (own)
-			names_once(a, &paired, own);
-	}
 	*index = (struct fact_index){ names_join(a, &names, " "), names_join(a, &on, " "),
 				      names_join(a, &paired, " ") };
 }
@@ -264,6 +262,6 @@ facts_pack(struct arena *a, const struct fact_file *file)
 	memcpy(block + words, p.out.texts.p, p.out.texts.n);
 	packed.n = (uint32_t)(words + p.out.texts.n);
 	packed.words = (uint32_t)p.out.words.n;
-	put_index(a, file->root, &packed.index);
+	put_index(a, file, &packed.index);
 	return packed;
 }

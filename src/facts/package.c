@@ -74,7 +74,7 @@ facts_package(const struct facts *f, const char *name)
 		return p;
 	x = releases_file_of(f, key);
 	if (!x)
-		x = fact_get(fact_get(facts_file(f, "packages.yaml"), "packages"), key);
+		x = facts_file_in(f, "packages/", key);
 	if (!x)
 		return NULL;
 	p = arena_new_of(f->a, struct python_package);
@@ -95,12 +95,12 @@ facts_package_names(const struct facts *f)
 {
 	struct names *names = &f->read->package_names;
 
-	if (names->n)
-		return *names;
-	*names = fact_keys(f->a, fact_get(facts_file(f, "packages.yaml"), "packages"));
-	for (size_t i = 0; i < f->read->files.n; i++)
-		if (starts_with(f->read->files.at[i].packed.name, "releases/"))
-			names_once(f->a, names, fs_stem(f->a, f->read->files.at[i].packed.name));
+	for (size_t i = 0, n = names->n ? 0 : f->read->files.n; i < n; i++) {
+		const char *file = f->read->files.at[i].packed.name;
+
+		if (starts_with(file, "packages/") || starts_with(file, "releases/"))
+			names_once(f->a, names, fs_stem(f->a, file));
+	}
 	return *names;
 }
 
@@ -164,7 +164,7 @@ package_lacks(const struct facts *f, const struct python_package *p, const struc
 	return !package_release(p, v);
 }
 
-/* --- pairings: in each extension's file and in packages.yaml --- */
+/* --- pairings: in each extension's file and in packages/ --- */
 
 struct pairings LIST(struct pairing);
 
@@ -184,52 +184,26 @@ add_pairing(const struct facts *f, const char *name, const struct claim *row, st
 		  });
 }
 
-struct pairing_rows LIST(const struct claim *);
-
-/* Returns the rows of packages.yaml for a package, or NULL. */
-static const struct pairing_rows *
-rows_of(const struct facts *f, const char *name)
-{
-	const struct claim *rows = fact_get(facts_file(f, "packages.yaml"), "pairings");
-	size_t n = f->read->pairing_rows.n ? 0 : fact_count(rows);
-
-	for (size_t i = 0; i < n; i++) {
-		const char *own = fact_text_of(fact_at(rows, i), "name");
-		struct pairing_rows *of = map_get(&f->read->pairing_rows, own);
-
-		if (!of) {
-			of = arena_new_of(f->a, struct pairing_rows);
-			map_put(&f->read->pairing_rows, own, of);
-		}
-		list_push(f->a, of, fact_at(rows, i));
-	}
-	return map_get(&f->read->pairing_rows, name);
-}
-
-/* Returns the pairings of a package. Rows in an extension's file have no name, because they are
- * about the extension. */
 const struct pairing *
 facts_pairings(const struct facts *f, const char *name, size_t *n)
 {
 	struct pairings *all = map_get(&f->read->pairings, name);
-	const struct pairing_rows *rows;
-	const struct claim *own;
+	const struct claim *rows[2];
 
 	if (!all) {
-		rows = rows_of(f, name);
-		own = fact_get(extension_file_of(f, name), "pairings");
+		rows[0] = fact_get(extension_file_of(f, name), "pairings");
+		rows[1] = fact_get(facts_file_in(f, "packages/", name), "pairings");
 		/* Most packages have no pairings, and a recipe may list 20,000 packages. */
-		if (!rows && !fact_count(own)) {
+		if (!fact_count(rows[0]) && !fact_count(rows[1])) {
 			*n = 0;
 			return NULL;
 		}
 		/* These lists outlive the cell of a matrix. */
 		name = arena_strdup(f->a, name);
 		all = arena_new_of(f->a, struct pairings);
-		for (size_t i = 0; i < fact_count(own); i++)
-			add_pairing(f, name, fact_at(own, i), all);
-		for (size_t i = 0; rows && i < rows->n; i++)
-			add_pairing(f, name, rows->at[i], all);
+		for (size_t k = 0; k < 2; k++)
+			for (size_t i = 0; i < fact_count(rows[k]); i++)
+				add_pairing(f, name, fact_at(rows[k], i), all);
 		map_put(&f->read->pairings, name, all);
 	}
 	*n = all->n;

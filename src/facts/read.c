@@ -8,8 +8,8 @@
 #include "python/python.h"
 
 /* Lists the files below the directory. */
-static const char *folder_names[] = { "extensions", "releases" };
-static const struct names folders = { folder_names, 2, 2 };
+static const char *folder_names[] = { "extensions", "packages", "releases" };
+static const struct names folders = { folder_names, 3, 3 };
 
 enum { FILES_MAX = 4000 };
 
@@ -81,7 +81,8 @@ tell_others(struct arena *a, struct diags *ds, const char *dir, bool top)
 			diag_help(d, "rename it to %s.yaml", fs_stem(a, name));
 		else
 			diag_help(d, "the names of knowledge files end in .yaml; extensions are in "
-				     "extensions/, releases of packages in releases/");
+				     "extensions/, what packages need in packages/, their releases "
+				     "in releases/");
 	}
 	return true;
 }

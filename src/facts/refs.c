@@ -18,7 +18,7 @@ static const struct {
 	[OS] = { F_OS, "operating system", "os.yaml", "releases" },
 	[SERIES] = { F_PYTHON, "Python series", "python.yaml", "series" },
 	[EXTENSION] = { F_EXTENSION, "extension", NULL, NULL },
-	[PACKAGE] = { F_PACKAGE, "package", "packages.yaml", "packages" },
+	[PACKAGE] = { F_PACKAGE, "package", NULL, NULL },
 	[MODAL_GPU] = { F_MODAL_GPU, "GPU of Modal", "modal.yaml", "gpus" },
 	[CATEGORY] = { F_CATEGORY, "category", "signatures.yaml", "categories" },
 	[MARK] = { F_MARK, "mark", "signatures.yaml", "marks" },
@@ -49,7 +49,7 @@ refer(struct refs *r, enum kind kind, const char *name, struct span at)
 	d = diag_at(r->ds, E_KNOWLEDGE_NAMES, at, "the knowledge base has no %s `%.200s`",
 		    kinds[kind].what, name);
 	near = str_nearest(name, known->at, known->n);
-	if (at.src && !at.src->size)
+	if (at.src && !at.src->size && kinds[kind].file)
 		diag_help(d, "keep the entry in %s: an overlay of that file removes it",
 			  kinds[kind].file);
 	else if (near)
@@ -131,7 +131,7 @@ collect(struct refs *r, const struct fact_file *file)
 		list_push(r->a, &r->names[EXTENSION], name);
 		list_push(r->a, &r->names[PACKAGE], name);
 	}
-	if (starts_with(file->name, "releases/"))
+	if (starts_with(file->name, "packages/") || starts_with(file->name, "releases/"))
 		list_push(r->a, &r->names[PACKAGE], fs_stem(r->a, file->name));
 	for (size_t k = 0; k < KINDS; k++) {
 		const struct node *names = NULL;

@@ -175,9 +175,6 @@ static const struct fact_field files[] = {
 	GROUP_("ends.yaml",
 		GROUPS_("systems", F_TAG, NEED("until", F_DATE)),
 		GROUPS_("python", F_SERIES, NEED("until", F_DATE))),
-	GROUP_("packages.yaml",
-		NEED_GROUPS("packages", F_NAME, END),
-		ROWS_("pairings", NEED("name", F_PACKAGE), PAIRING_FIELDS)),
 	GROUP_("python.yaml",
 		NEED_GROUPS("series", F_SERIES, ONE_("uv", F_VERSION)),
 		GROUP_("standalone",
@@ -312,6 +309,12 @@ static const struct fact_field extension_file[] = {
 	END,
 };
 
+/* packages/NAME.yaml */
+static const struct fact_field package_file[] = {
+	ROWS_("pairings", PAIRING_FIELDS),
+	END,
+};
+
 /* releases/NAME.yaml */
 static const struct fact_field releases_file[] = {
 	NEED("package", F_NAME),
@@ -355,6 +358,8 @@ facts_fields(const char *name)
 
 	if (starts_with(name, "extensions/") && ends_with(name, ".yaml"))
 		return extension_file;
+	if (starts_with(name, "packages/") && ends_with(name, ".yaml"))
+		return package_file;
 	if (starts_with(name, "releases/") && ends_with(name, ".yaml"))
 		return releases_file;
 	while (f->key && strcmp(f->key, name))

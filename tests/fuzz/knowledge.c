@@ -21,7 +21,7 @@ static const char *const names[] = {
 	"python.yaml",
 	"modal.yaml",
 	"costs.yaml",
-	"packages.yaml",
+	"packages/numpy.yaml",
 	"extensions/mamba-ssm.yaml",
 	"extensions/new-one.yaml",
 	"releases/numpy.yaml",
