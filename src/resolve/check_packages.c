@@ -4,12 +4,12 @@
 
 /* Adds a help that moves an item to another list, as a fix if the file can be edited that way. */
 static void
-help_move(struct workspace *w, struct diag *d, struct span item, const char *from, const char *to,
+help_move(struct arena *a, struct diag *d, struct span item, const char *from, const char *to,
 	  const char *help)
 {
 	struct edits edits = { 0 };
 
-	if (!edit_move(w->a, item, from, to, &edits)) {
+	if (!edit_move(a, item, from, to, &edits)) {
 		diag_help(d, "%s", help);
 		return;
 	}
@@ -58,7 +58,7 @@ check_requirement(struct workspace *w, const struct recipe_requirement *q, const
 		 e->pypi == PYPI_OTHER ? "on PyPI that name belongs to another project" :
 					 "pip compiles an ordinary package in an isolated "
 					 "environment, which has no torch");
-	help_move(w, d, q->text.at, list, "extensions", "move it to `extensions`");
+	help_move(w->a, d, q->text.at, list, "extensions", "move it to `extensions`");
 	diag_source(d, r ? r->source : e->source);
 }
 
@@ -107,7 +107,7 @@ check_companion_builds(struct workspace *w)
 }
 
 /* Returns true if PyPI has only wheels of an extension and the recipe names no other source. */
-bool
+static bool
 is_only_wheel(const struct extension *e, const struct recipe_extension *asked)
 {
 	return e && e->pypi == PYPI_WHEEL && asked &&
@@ -115,24 +115,67 @@ is_only_wheel(const struct extension *e, const struct recipe_extension *asked)
 	       !asked->ref.s && !asked->branch.s && !asked->url.s;
 }
 
-void
-check_wheel_extension(struct workspace *w)
+/* Returns the requirement of a package that is listed under extensions: and nobody compiles. */
+static struct recipe_requirement *
+as_requirement(struct arena *a, const struct facts *f, const struct recipe_extension *e)
 {
-	list_each (x, &w->s->extensions) {
-		const struct recipe_extension *e = x->asked;
+	struct recipe_requirement *q = arena_new_of(a, struct recipe_requirement);
+	bool plain = !e->extras.n && !e->env.n && !e->sha256.s && !e->from_at.line;
+
+	if (!is_only_wheel(facts_extension(f, e->key), e) || (!e->written.s && !plain))
+		return NULL; /* The keys of an extension mean nothing for a package. */
+	q->text = e->written;
+	if (!q->text.s)
+		q->text = (struct text){ arena_printf(a, "%s%s%s%s%s", e->key,
+						      e->version.s ? "==" : "",
+						      e->version.s ? e->version.s : "",
+						      e->marker.s ? "; " : "",
+						      e->marker.s ? e->marker.s : ""),
+					 e->at };
+	q->req = requirement_parse(a, q->text.s, NULL, NULL);
+	return q->req ? q : NULL;
+}
+
+const struct recipe *
+recipe_without_wheels(struct arena *a, const struct facts *f, const struct recipe *r)
+{
+	struct recipe *changed = arena_new_of(a, struct recipe);
+
+	*changed = *r;
+	changed->extensions = (struct recipe_extensions){ 0 };
+	changed->packages = (struct recipe_requirements){ 0 };
+	list_each (q, &r->packages)
+		list_push(a, &changed->packages, *q);
+	list_each (e, &r->extensions) {
+		const struct recipe_requirement *q = as_requirement(a, f, e);
+
+		if (q)
+			list_push(a, &changed->packages, *q);
+		else
+			list_push(a, &changed->extensions, *e);
+	}
+	return changed->extensions.n < r->extensions.n ? changed : r;
+}
+
+void
+check_wheel_extensions(struct workspace *w, const struct recipe *written)
+{
+	list_each (e, &written->extensions) {
+		const struct extension *known = facts_extension(w->f, e->key);
 		struct diag *d;
 
-		if (!is_only_wheel(x->known, e))
+		if (!as_requirement(w->a, w->f, e))
 			continue;
-		d = diag_at(w->ds, E_ONLY_WHEEL, e->at,
+		d = diag_at(w->ds, W_ONLY_WHEEL, e->at,
 			    "`%s` is not an extension: nothing is compiled", e->name.s);
-		diag_why(d, "PyPI has a compiled wheel of %s, which pip installs", x->name);
+		diag_why(d, "PyPI has a compiled wheel of %s, which pip installs like any package",
+			 known->name);
 		if (e->written.s)
-			help_move(w, d, e->written.at, "extensions", "packages",
+			help_move(w->a, d, e->written.at, "extensions", "packages",
 				  "move it to `packages`");
 		else
 			diag_help(d, "list it in `packages`; or give `git:` and `ref:` to compile "
 				     "it");
-		diag_source(d, x->known->source);
+		diag_source(d, known->source);
 	}
 }

@@ -431,8 +431,11 @@ struct stack_package package_given(const struct recipe_requirement *q, const cha
 /* Returns the known requirements of an extra of a release; r: NULL if it is unknown. */
 struct names extra_requires(struct workspace *w, const struct extension_release *r,
 			    const char *extra);
-/* Returns true if PyPI has only wheels of an extension and the recipe names no other source. */
-bool is_only_wheel(const struct extension *e, const struct recipe_extension *asked);
+/* Returns the recipe with the extensions that pip installs as wheels among its packages. */
+const struct recipe *recipe_without_wheels(struct arena *a, const struct facts *f,
+					   const struct recipe *r);
+/* Warns of these extensions in the recipe as it is written. */
+void check_wheel_extensions(struct workspace *w, const struct recipe *written);
 /* Adds a fix that replaces the scalar at a place by a value. */
 #define fix_scalar(w, d, at, value, ...) \
 	diag_fix((d), (at), edit_scalar((w)->a, (at), (value)), __VA_ARGS__)

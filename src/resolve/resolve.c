@@ -222,7 +222,8 @@ resolve(struct arena *a, struct diags *ds, const struct facts *f, const struct r
 	w->solution = s->solution = solution;
 	w->errors = ds->errors;
 	w->forced = (o && o->force) || r->ignore.n;
-	s->recipe = r;
+	check_wheel_extensions(w, r);
+	s->recipe = w->r;
 	s->facts = f;
 	s->platform = r->platform.s ? r->platform.s : "linux/amd64";
 	resolve_first(w);

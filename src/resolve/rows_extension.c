@@ -68,9 +68,6 @@ constraint_extension_source(struct query *q, struct workspace *w)
 		const struct recipe_extension *asked = w->variables.at[source]->asked;
 		const char *why[] = { no_sdist(w, &x), no_tag(w, &x, asked) };
 
-		/* check_wheel_extension() reports it. */
-		if (is_only_wheel(x.e, asked))
-			continue;
 		for (size_t i = 0; i < 2; i++)
 			if (why[i])
 				group_add(w, &all[i], q->variable, q->candidate, why[i],

@@ -325,6 +325,7 @@ resolve_solve(struct arena *a, const struct facts *f, const struct recipe *r, un
 	struct workspace *w = arena_new_of(a, struct workspace);
 	struct solve_result found;
 
+	r = recipe_without_wheels(a, f, r);
 	*w = (struct workspace){ .a = a, .f = f, .r = r, .by_key = MAP(a) };
 	w->pythons_in = w->environments = w->listed = w->bounded = MAP(a);
 	read_requests(w);
