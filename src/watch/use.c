@@ -22,6 +22,8 @@ enum { PROCESSES_MAX = 4096 };
 /* A CUDA context alone: NVML reports 1 % for its process for as long as it exists (measured on an
  * H200, driver 580.159). */
 #define IDLE_BUSY 1
+/* In a run as short as this, a few kernels do not raise it above that (smoke.cu on an H200). */
+#define BRIEF_S 2.0
 
 /* The activity of a GPU, from which its verdict follows. */
 struct seen {
@@ -49,7 +51,7 @@ struct watch {
 	struct gpu_sample *now;
 	struct known_list LIST(struct known) known;
 	struct evidence evidence;
-	bool foreign, ended;
+	bool foreign, ended, brief;
 	double last_s, cpu_s, begun_s;
 	unsigned ticks;
 };
@@ -316,6 +318,9 @@ judge_gpu(struct watch *w, size_t i)
 		g->verdict = VERDICT_UNKNOWN; /* other processes also used it, or MIG hides both */
 	} else if (s->others_busy && w->foreign && !s->listed) {
 		g->verdict = VERDICT_UNKNOWN;
+	} else if (s->own_peak > 0 && w->use->end.seconds < BRIEF_S) {
+		g->verdict = VERDICT_UNKNOWN;
+		w->brief = true;
 	}
 }
 
@@ -393,6 +398,9 @@ judge(struct watch *w)
 		u->verdict = VERDICT_UNKNOWN;
 		u->why = arena_printf(w->a, "neither NVML nor nvidia-smi is available here: %s",
 				      w->gpus->why_none);
+	} else if (u->verdict == VERDICT_UNKNOWN && w->brief) {
+		u->why = "the run was too short for the driver's figures; run it for longer, or "
+			 "use --trace";
 	} else if (u->verdict == VERDICT_UNKNOWN) {
 		u->why = "other processes worked on the GPU too, and the process IDs that the "
 			 "driver "
