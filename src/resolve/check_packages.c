@@ -126,12 +126,12 @@ as_requirement(struct arena *a, const struct facts *f, const struct recipe_exten
 		return NULL; /* The keys of an extension mean nothing for a package. */
 	q->text = e->written;
 	if (!q->text.s)
-		q->text = (struct text){ arena_printf(a, "%s%s%s%s%s", e->key,
-						      e->version.s ? "==" : "",
-						      e->version.s ? e->version.s : "",
-						      e->marker.s ? "; " : "",
-						      e->marker.s ? e->marker.s : ""),
-					 e->at };
+		q->text = (struct text){
+			arena_printf(a, "%s%s%s%s%s", e->key, e->version.s ? "==" : "",
+				     e->version.s ? e->version.s : "", e->marker.s ? "; " : "",
+				     e->marker.s ? e->marker.s : ""),
+			e->at
+		};
 	q->req = requirement_parse(a, q->text.s, NULL, NULL);
 	return q->req ? q : NULL;
 }
