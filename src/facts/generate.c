@@ -72,8 +72,7 @@ put_bytes(struct buf *b, const unsigned char *s, size_t n)
  */
 static const char *const usual[] = { "extensions/causal-conv1d.yaml", "extensions/mamba-ssm.yaml",
 				     "releases/einops.yaml",          "releases/numpy.yaml",
-				     "releases/packaging.yaml",       "releases/transformers.yaml",
-				     "releases/triton.yaml" };
+				     "releases/packaging.yaml",       "releases/triton.yaml" };
 
 static bool
 is_compressed(const char *name)
