@@ -312,6 +312,7 @@ static const struct fact_field extension_file[] = {
 /* packages/NAME.yaml */
 static const struct fact_field package_file[] = {
 	ROWS_("pairings", PAIRING_FIELDS),
+	GROUPS_("rules", F_TAG, RULE_FIELDS),
 	END,
 };
 

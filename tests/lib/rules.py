@@ -13,8 +13,9 @@ fails if this page is out of date, or if a rule lacks one of its two tests.
 
 ## Rules of the knowledge base
 
-{count} rules in `knowledge/rules.yaml` and in the `rules:` of `knowledge/extensions/`. If all conditions of a rule hold,
-`stackbuild check` reports its sentence. The first test provokes the rule; the second one nearly does.
+{count} rules in `knowledge/rules.yaml` and in the `rules:` of `knowledge/extensions/` and `knowledge/packages/`. If all
+conditions of a rule hold, `stackbuild check` reports its sentence. The first test provokes the rule; the second one
+nearly does.
 
 | rule | severity | conditions | sentence | tests | source |
 |---|---|---|---|---|---|
@@ -100,7 +101,8 @@ class Rule:
 def rules():
     """Returns the rules of the knowledge base in the order of the files, with their tests."""
     printed, found = cases(), []
-    files = ["knowledge/rules.yaml"] + sorted(f"knowledge/extensions/{n}" for n in os.listdir(path("knowledge", "extensions")))
+    files = ["knowledge/rules.yaml"] + sorted(f"knowledge/{d}/{n}" for d in ("extensions", "packages")
+                                              for n in os.listdir(path("knowledge", d)))
     for file in files:
         data = yaml.load(read(file), yaml.CSafeLoader)
         for name, fields in (data.get("rules") or {}).items():
