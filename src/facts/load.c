@@ -41,8 +41,10 @@ facts_of(struct arena *a, struct packed_facts packed)
 	f->read->images = MAP(a);
 	f->read->extension_of = f->read->extensions = f->read->pairings = MAP(a);
 	f->read->paired = MAP(a);
+	f->read->files = (struct fact_roots){ arena_array_of(a, struct fact_root, packed.n),
+					      packed.n, packed.n };
 	for (size_t i = 0; i < packed.n; i++)
-		list_push(a, &f->read->files, (struct fact_root){ .packed = packed.files[i] });
+		f->read->files.at[i].packed = packed.files[i];
 	return f;
 }
 

@@ -214,9 +214,11 @@ bool
 facts_paired(const struct facts *f, const char *name)
 {
 	for (size_t i = 0, n = f->read->paired.n ? 0 : f->read->files.n; i < n; i++) {
-		struct names names =
-			names_split(f->a, f->read->files.at[i].packed.index.paired, ' ');
+		const char *paired = f->read->files.at[i].packed.index.paired;
+		struct names names = { 0 };
 
+		if (*paired)
+			names = names_split(f->a, paired, ' ');
 		for (size_t k = 0; k < names.n; k++)
 			map_put(&f->read->paired, names.at[k], f->read);
 	}

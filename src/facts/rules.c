@@ -7,8 +7,11 @@
 static void
 add_rules(const struct facts *f, size_t file)
 {
-	struct names on = names_split(f->a, f->read->files.at[file].packed.index.on, ' ');
+	const char *packages = f->read->files.at[file].packed.index.on;
+	struct names on = { 0 };
 
+	if (*packages)
+		on = names_split(f->a, packages, ' ');
 	for (size_t i = 0; i < on.n; i++)
 		list_push(f->a, &f->read->rules,
 			  (struct written_rule){
