@@ -23,11 +23,12 @@ variable_of(const char *name)
 	for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
 		if (*variables[i].name == *name && !strcmp(variables[i].name, name))
 			return variables[i].variable;
-	return starts_with(name, "env ")      ? VAR_ENV :
-	       starts_with(name, "apt ")      ? VAR_APT :
-	       starts_with(name, "from ")     ? VAR_FROM :
-	       !strcmp(name, "library cudnn") ? VAR_LIBRARY :
-						VAR_PACKAGE;
+	return starts_with(name, "env ")  ? VAR_ENV :
+	       starts_with(name, "apt ")  ? VAR_APT :
+	       starts_with(name, "from ") ? VAR_FROM :
+	       !strcmp(name, "library cudnn") || !strcmp(name, "library image-cudnn") ?
+					    VAR_LIBRARY :
+					    VAR_PACKAGE;
 }
 
 const char *

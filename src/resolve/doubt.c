@@ -33,9 +33,10 @@ unmet(struct workspace *w, const struct solver_variable *t, const struct version
 {
 	for (size_t i = 0; i < r->requires.n; i++) {
 		const char *text = r->requires.at[i];
-		const struct requirement *req = names_have(&other->requires, text) ?
-							NULL :
-							requirement_parse(w->a, text, NULL, NULL);
+		const struct requirement *req =
+			is_shared(facts_package(w->f, t->key), other, text) ?
+				NULL :
+				requirement_parse(w->a, text, NULL, NULL);
 		const struct candidate *c = req ? solution_selected(w->solution, req->key) : NULL;
 
 		if (c && c->v && is_pinned_for(w, t, v, req) && applies_here(w, t, req->marker) &&

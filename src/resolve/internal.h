@@ -349,6 +349,8 @@ bool has_pairing(struct workspace *w, const char *key, const struct version *v, 
 /* Returns the releases with the requirements of a candidate of a package. */
 struct package_span release_span(struct workspace *w, const struct solver_variable *t,
 				 const struct candidate *c);
+/* Returns true if a release between two listed ones certainly has a requirement of both. */
+bool is_shared(const struct python_package *p, const struct package_release *r, const char *text);
 /* Returns the Pythons for which a requirement counts, with the extras that the recipe names. */
 solve_word *pythons_for(struct workspace *w, const char *key, const struct marker *m);
 /* Returns why it is unknown whether the stack meets the requirements of a candidate; NULL: it does. */
@@ -431,10 +433,9 @@ struct stack_package package_given(const struct recipe_requirement *q, const cha
 /* Returns the known requirements of an extra of a release; r: NULL if it is unknown. */
 struct names extra_requires(struct workspace *w, const struct extension_release *r,
 			    const char *extra);
-/* Returns the recipe with the extensions that pip installs as wheels among its packages. */
+/* Extensions that pip installs as wheels: returns the recipe with them as packages; warns of them. */
 const struct recipe *recipe_without_wheels(struct arena *a, const struct facts *f,
 					   const struct recipe *r);
-/* Warns of these extensions in the recipe as it is written. */
 void check_wheel_extensions(struct workspace *w, const struct recipe *written);
 /* Adds a fix that replaces the scalar at a place by a value. */
 #define fix_scalar(w, d, at, value, ...) \

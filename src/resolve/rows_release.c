@@ -352,18 +352,27 @@ release_span(struct workspace *w, const struct solver_variable *t, const struct 
 	return p ? package_span(p, c->v) : (struct package_span){ 0 };
 }
 
+/* If the file has a sample of the releases, an exact pin may differ between those that it lists. */
+bool
+is_shared(const struct python_package *p, const struct package_release *other, const char *text)
+{
+	return names_have(&other->requires, text) && !(p->sample && strstr(text, "=="));
+}
+
 /* For a release whose METADATA was not read, uses the requirements that the releases before and
  * after it share. */
 void
 constraint_release_requires(struct query *q, struct workspace *w)
 {
 	const struct domain *s = w->variables.at[q->variable];
+	const struct python_package *p = facts_package(w->f, s->t.key);
 	struct package_span span = release_span(w, &s->t, candidate_of(q));
 
 	if (!span.older || !from_pypi(w, s))
 		return;
 	for (size_t i = 0; i < span.older->requires.n; i++)
-		if (names_have(&span.newer->requires, span.older->requires.at[i]))
+		if (span.older == span.newer ||
+		    is_shared(p, span.newer, span.older->requires.at[i]))
 			require(q, span.older, span.older->requires.at[i]);
 }
 

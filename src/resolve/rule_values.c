@@ -173,20 +173,29 @@ may_bring_cudnn(const struct workspace *w, const struct requirement *req)
 	return unknown && !facts_package_independent(w->f, key);
 }
 
-/* Returns whether the image or a package has cuDNN; true if that is unknown. */
+/* Returns whether the image has cuDNN; true if that is unknown. */
 static bool
-has_cudnn(const struct workspace *w)
+image_has_cudnn(const struct workspace *w)
 {
 	const struct recipe *r = w->r;
 	const struct text *image = r->runtime.base.s ? &r->runtime.base : &r->base;
 	struct image_name n;
 
-	if (!image->s || r->torch.at.line || r->torch.version.s || r->extensions.n || r->app.needs)
+	if (!image->s)
 		return true;
 	n = facts_image_name(w->f, image->s);
 	return strcmp(n.repository, "nvidia/cuda") != 0 || !n.tag || n.cudnn ||
-	       list_any(x, &r->apt, strstr(x->s, "cudnn") != NULL) ||
-	       list_any(q, &r->packages, may_bring_cudnn(w, q->req));
+	       list_any(x, &r->apt, strstr(x->s, "cudnn") != NULL);
+}
+
+/* Returns whether the image or a package has cuDNN; true if that is unknown. */
+static bool
+has_cudnn(const struct workspace *w)
+{
+	const struct recipe *r = w->r;
+
+	return r->torch.at.line || r->torch.version.s || r->extensions.n || r->app.needs ||
+	       image_has_cudnn(w) || list_any(q, &r->packages, may_bring_cudnn(w, q->req));
 }
 
 /* Returns a value that only the recipe decides, or NULL. */
@@ -198,7 +207,9 @@ given_value(const struct rule_case *c, const struct rule_condition *k)
 	if (k->variable == VAR_PACKAGE)
 		return recipe_has(c->w, k->name) ? k->name : NULL;
 	if (k->variable == VAR_LIBRARY)
-		return has_cudnn(c->w) ? k->name : NULL;
+		return (starts_with(k->name, "image") ? image_has_cudnn(c->w) : has_cudnn(c->w)) ?
+			       k->name :
+			       NULL;
 	if (k->variable == VAR_FROM)
 		return origin_of(c->w, name_normalize(c->w->a, k->name));
 	for (size_t i = 0; i < c->w->r->apt.n; i++)
