@@ -76,7 +76,7 @@ supports(struct workspace *w, const struct package_release *r, const char *pytho
 	bool any = !r->wheels_known;
 
 	if (r->requires_python && !specifiers_match(facts_specifiers(w->f, r->requires_python),
-						    facts_version(w->f, python)))
+						    python_version(w, python)))
 		return false;
 	for (size_t i = 0; i < r->wheels.n; i++) {
 		any |= ends_with(r->wheels.at[i], "-any");

@@ -112,6 +112,7 @@ solve_word *set_all(struct workspace *w, unsigned variable);
 solve_word *set_one(struct workspace *w, unsigned variable, size_t candidate);
 /* Returns the candidates that a PEP 440 specifier allows, and those without a version. */
 solve_word *set_in(struct workspace *w, unsigned variable, const char *spec);
+const struct version *python_version(const struct workspace *w, const char *text);
 /* Returns the same for parsed clauses; for requests, adds an unknown release if there is none. */
 solve_word *set_allowed(struct workspace *w, unsigned variable, const struct specifiers *spec);
 solve_word *set_text(struct workspace *w, unsigned variable, const char *text);
@@ -426,7 +427,6 @@ void resolve_check(struct workspace *w);     /* runs the checks of checks.def */
 void resolve_unchecked(struct workspace *w); /* lists the parts that could not be checked */
 
 /* --- decisions --- */
-
 struct choice choice_given(struct text t, const char *reason);
 struct choice choice_made(const char *value, const char *reason, const char *source);
 struct stack_package package_given(const struct recipe_requirement *q, const char *reason);

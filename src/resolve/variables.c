@@ -286,6 +286,7 @@ variable_candidate(struct workspace *w, unsigned variable, const char *text)
 {
 	struct domain *s = w->variables.at[variable];
 	const struct version *v = facts_version(w->f, text);
+	const struct python_package *p = NULL;
 
 	for (size_t i = 0; i < s->t.n; i++) {
 		const struct candidate *c = &s->t.c[i];
@@ -293,7 +294,12 @@ variable_candidate(struct workspace *w, unsigned variable, const char *text)
 		if (c->v && v ? version_cmp(c->v, v) == 0 : !strcmp(c->text, text))
 			return i;
 	}
-	push(w, s, (struct candidate){ .text = text, .v = v });
+	if (v && (s->t.kind == VARIABLE_PACKAGE || s->t.kind == VARIABLE_EXTENSION))
+		p = facts_package(w->f, s->t.key);
+	push(w, s,
+	     (struct candidate){ .text = text,
+				 .v = v,
+				 .published = p && p->sample ? package_release(p, v) : NULL });
 	return s->t.n - 1;
 }
 
@@ -332,12 +338,24 @@ set_one(struct workspace *w, unsigned variable, size_t candidate)
 	return set;
 }
 
+/* A series stands for its newest release, because Requires-Python may name one: ">=3.8.1". */
+const struct version *
+python_version(const struct workspace *w, const char *text)
+{
+	bool series = strchr(text, '.') == strrchr(text, '.') && !ends_with(text, "t");
+
+	return facts_version(w->f, series ? arena_printf(w->a, "%s.99", text) : text);
+}
+
 solve_word *
 set_in(struct workspace *w, unsigned variable, const char *spec)
 {
 	const struct specifiers *s = facts_specifiers(w->f, spec);
+	bool python = variable == the_variable(w, VARIABLE_PYTHON);
 
-	return SET_WHERE(w, variable, c, !s || !c->v || specifiers_match(s, c->v));
+	return SET_WHERE(w, variable, c,
+			 !s || !c->v ||
+				 specifiers_match(s, python ? python_version(w, c->text) : c->v));
 }
 
 solve_word *
