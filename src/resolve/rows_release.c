@@ -197,7 +197,12 @@ add_part(struct query *q, const struct refusal *f, int part, size_t candidate)
 
 	if (strcmp(verb, "takes") != 0 && strcmp(recipe_machine(w->r), "x86_64") != 0)
 		on = arena_printf(w->a, " on %s", recipe_machine(w->r));
-	if (!f->last)
+	if (!f->last && asked >= 0 && facts_package(w->f, t->key)->sample)
+		add_conflict(q, terms, 2, r ? package_release_source(w->f, r) : NULL,
+			     strcmp(verb, "takes") ? "%s %s has no wheel for Python %s%s" :
+						     "%s %s does not support Python %s%s",
+			     t->key, t->c[asked].text, series, on);
+	else if (!f->last)
 		add_conflict(q, terms, 2, r ? package_release_source(w->f, r) : NULL,
 			     "no known release of %s %s Python %s%s", t->key, verb, series, on);
 	else if (part == AMONG && asked >= 0)

@@ -184,8 +184,11 @@ image_has_cudnn(const struct workspace *w)
 	if (!image->s)
 		return true;
 	n = facts_image_name(w->f, image->s);
-	return strcmp(n.repository, "nvidia/cuda") != 0 || !n.tag || n.cudnn ||
-	       list_any(x, &r->apt, strstr(x->s, "cudnn") != NULL);
+	if (list_any(x, &r->apt, strstr(x->s, "cudnn") != NULL))
+		return true;
+	if (!strcmp(n.repository, "nvidia/cuda"))
+		return !n.tag || n.cudnn;
+	return strcmp(n.repository, "ubuntu") != 0 && strcmp(n.repository, "debian") != 0;
 }
 
 /* Returns whether the image or a package has cuDNN; true if that is unknown. */
