@@ -128,7 +128,7 @@ package_span(const struct python_package *p, const struct version *v)
 	}
 	if (!s.older || !s.newer)
 		return (struct package_span){ 0 };
-	s.wide = s.newer->day - s.older->day > WIDE_DAYS;
+	s.wide = s.older->day && s.newer->day - s.older->day > WIDE_DAYS;
 	return s;
 }
 
