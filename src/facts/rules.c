@@ -7,11 +7,8 @@
 static void
 add_rules(const struct facts *f, size_t file)
 {
-	const char *packages = f->read->files.at[file].packed.index.on;
-	struct names on = { 0 };
+	struct names on = names_split(f->a, f->read->files.at[file].packed.index.on, ' ');
 
-	if (*packages)
-		on = names_split(f->a, packages, ' ');
 	for (size_t i = 0; i < on.n; i++)
 		list_push(f->a, &f->read->rules,
 			  (struct written_rule){
@@ -27,12 +24,13 @@ rules_of(const struct facts *f)
 {
 	size_t n = f->read->rules.n ? 0 : f->read->files.n;
 
-	for (size_t i = 0; i < n; i++)
-		if (!strchr(f->read->files.at[i].packed.name, '/'))
-			add_rules(f, i);
-	for (size_t i = 0; i < n; i++)
-		if (strchr(f->read->files.at[i].packed.name, '/'))
-			add_rules(f, i);
+	for (int below = 0; below < 2; below++)
+		for (size_t i = 0; i < n; i++) {
+			const struct packed_file *file = &f->read->files.at[i].packed;
+
+			if (*file->index.on && (strchr(file->name, '/') != NULL) == below)
+				add_rules(f, i);
+		}
 	return &f->read->rules;
 }
 
