@@ -100,7 +100,9 @@ const struct claim *
 facts_file_in(const struct facts *f, const char *directory, const char *name)
 {
 	size_t before = strlen(directory), n = strlen(name);
-	char *file = arena_alloc(f->a, before + n + sizeof(".yaml"), 1);
+	char small[128]; /* a recipe may list 20,000 packages, and the arena keeps everything */
+	bool fits = before + n + sizeof(".yaml") <= sizeof(small);
+	char *file = fits ? small : arena_alloc(f->a, before + n + sizeof(".yaml"), 1);
 
 	memcpy(file, directory, before);
 	memcpy(file + before, name, n);

@@ -139,8 +139,11 @@ as_requirement(struct arena *a, const struct facts *f, const struct recipe_exten
 const struct recipe *
 recipe_without_wheels(struct arena *a, const struct facts *f, const struct recipe *r)
 {
-	struct recipe *changed = arena_new_of(a, struct recipe);
+	struct recipe *changed;
 
+	if (!list_any(e, &r->extensions, as_requirement(a, f, e)))
+		return r;
+	changed = arena_new_of(a, struct recipe);
 	*changed = *r;
 	changed->extensions = (struct recipe_extensions){ 0 };
 	changed->packages = (struct recipe_requirements){ 0 };
@@ -154,7 +157,7 @@ recipe_without_wheels(struct arena *a, const struct facts *f, const struct recip
 		else
 			list_push(a, &changed->extensions, *e);
 	}
-	return changed->extensions.n < r->extensions.n ? changed : r;
+	return changed;
 }
 
 void
