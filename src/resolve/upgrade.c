@@ -352,7 +352,9 @@ reason_against(struct upgrading *u, const struct solve_result *best, const struc
 			pin_lift(w, &pins[i]);
 	pins[n++] = (struct solve_pin){ .variable = p->variable,
 					.set = set_text(w, p->variable, c->text) };
-	if (torch >= 0 && (unsigned)torch != p->variable && best->chosen[torch] >= 0)
+	/* A package can bring torch into a stack that had none when `best` was found. */
+	if ((unsigned)torch != p->variable &&
+	    candidate_in(w, best->chosen, best->nvariables, torch))
 		pins[n++] = (struct solve_pin){ .variable = (unsigned)torch,
 						.set = set_one(w, (unsigned)torch,
 							       (size_t)best->chosen[torch]) };
