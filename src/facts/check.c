@@ -270,6 +270,14 @@ check_package(struct checker *c, const struct fact_file *file)
 		    arena_printf(c->a, "`%.200s` in the file of %s", package->s, name));
 }
 
+/* A file in packages/ without pairings and rules says only that the package exists. */
+static bool
+has_no_source(const struct fact_file *file)
+{
+	return starts_with(file->name, "packages/") && !node_get(file->root, "source") &&
+	       !node_get(file->root, "pairings") && !node_get(file->root, "rules");
+}
+
 bool
 facts_check(struct arena *a, struct diags *ds, const struct fact_file *file, unsigned what)
 {
@@ -281,6 +289,12 @@ facts_check(struct arena *a, struct diags *ds, const struct fact_file *file, uns
 
 	if (!fields) {
 		unknown_file(&c, file);
+		return false;
+	}
+	if ((what & CHECK_WHOLE) && has_no_source(file)) {
+		diag_help(diag_at(ds, E_KNOWLEDGE_SOURCE, file->root->at, "no source for %s",
+				  fs_stem(a, file->name)),
+			  "add `source:`, which says where the package was seen");
 		return false;
 	}
 	if (node_is_null(file->root))

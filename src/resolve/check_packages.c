@@ -119,11 +119,12 @@ is_only_wheel(const struct extension *e, const struct recipe_extension *asked)
 static struct recipe_requirement *
 as_requirement(struct arena *a, const struct facts *f, const struct recipe_extension *e)
 {
-	struct recipe_requirement *q = arena_new_of(a, struct recipe_requirement);
+	struct recipe_requirement *q;
 	bool plain = !e->extras.n && !e->env.n && !e->sha256.s && !e->from_at.line;
 
 	if (!is_only_wheel(facts_extension(f, e->key), e) || (!e->written.s && !plain))
 		return NULL; /* The keys of an extension mean nothing for a package. */
+	q = arena_new_of(a, struct recipe_requirement);
 	q->text = e->written;
 	if (!q->text.s)
 		q->text = (struct text){
