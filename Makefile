@@ -3,7 +3,7 @@
 # The layers, lowest first. A file includes headers of its own directory, of base/, and the header X/X.h of a
 # lower layer X. `make lint` checks this: ci/check-layers reads these two lines.
 LAYERS := base python cuda solve facts fetch inspect harvest host recipe resolve init lock plan render uv store mirror build verify doctor diagnose watch report
-PURE := base python cuda solve facts recipe resolve init lock plan render diagnose
+PURE := base python cuda solve facts recipe resolve init lock plan render
 
 BUILD ?= build
 PREFIX ?= /usr/local

@@ -22,6 +22,35 @@ static const char *const places[] = {
 	"../libexec/stackbuild/stackbuild-world",
 };
 
+/*
+ * PCRE2's code refers to its JIT compiler and to its tables of Unicode, and uses them only for what
+ * no pattern of this program has. With these empty ones, the linker omits both, a fifteenth of the
+ * program. They are weak: a PCRE2 in another arrangement has its own. stackbuild-world, which also
+ * takes patterns from users, is linked with all of PCRE2.
+ */
+#define WITHOUT_JIT(symbol, name) \
+	int name(void) __asm__(#symbol) __attribute__((weak)); \
+	int name(void) \
+	{ \
+		return 0; \
+	}
+WITHOUT_JIT(_pcre2_jit_check_exec_8, pattern_no_jit_check)
+WITHOUT_JIT(_pcre2_jit_free_8, pattern_no_jit_free)
+WITHOUT_JIT(_pcre2_jit_get_size_8, pattern_no_jit_size)
+WITHOUT_JIT(_pcre2_jit_get_target_8, pattern_no_jit_target)
+WITHOUT_JIT(pcre2_jit_match_8, pattern_no_jit_match)
+
+#define WITHOUT_TABLE(symbol, name) \
+	extern const char name[] __asm__(#symbol) __attribute__((weak)); \
+	const char name[16];
+WITHOUT_TABLE(_pcre2_ucd_boolprop_sets_8, pattern_no_properties)
+WITHOUT_TABLE(_pcre2_ucd_caseless_sets_8, pattern_no_cases)
+WITHOUT_TABLE(_pcre2_ucd_digit_sets_8, pattern_no_digits)
+WITHOUT_TABLE(_pcre2_ucd_records_8, pattern_no_records)
+WITHOUT_TABLE(_pcre2_ucd_script_sets_8, pattern_no_scripts)
+WITHOUT_TABLE(_pcre2_ucd_stage1_8, pattern_no_stage1)
+WITHOUT_TABLE(_pcre2_ucd_stage2_8, pattern_no_stage2)
+
 static int
 become_world(struct arena *a, char **argv)
 {

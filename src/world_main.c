@@ -2,6 +2,7 @@
  * stackbuild-world: the verbs with network and child processes. stackbuild starts it by exec with
  * the same argv; users do not call it.
  */
+#include "base/pattern.h"
 #include "base/proc.h"
 #include "fetch/fetch.h"
 #include "verbs.h"
@@ -31,6 +32,7 @@ main(int argc, char **argv)
 	int status, number;
 
 	proc_hold_standard_files();
+	fact_is_pattern = pattern_is_valid;
 	if (program_options(a, argc, argv, &o, &status))
 		status = program_run(&o);
 	if (status == EXIT_DIAGNOSED && (number = proc_interrupted()))

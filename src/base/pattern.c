@@ -5,23 +5,6 @@
 
 enum { STEPS_MAX = 100 * 1000, HEAP_KIB_MAX = 4096 };
 
-/*
- * PCRE2's interpreter calls these functions of its JIT compiler, only for code that the compiler
- * made. This program has no such code; with these stubs, the linker omits a twelfth of the program.
- * They are weak: if a PCRE2 calls more of the compiler, its own functions replace all of them.
- */
-#define WITHOUT_JIT(symbol, name) \
-	int name(void) __asm__(#symbol) __attribute__((weak)); \
-	int name(void) \
-	{ \
-		return 0; \
-	}
-WITHOUT_JIT(_pcre2_jit_check_exec_8, pattern_no_jit_check)
-WITHOUT_JIT(_pcre2_jit_free_8, pattern_no_jit_free)
-WITHOUT_JIT(_pcre2_jit_get_size_8, pattern_no_jit_size)
-WITHOUT_JIT(_pcre2_jit_get_target_8, pattern_no_jit_target)
-WITHOUT_JIT(pcre2_jit_match_8, pattern_no_jit_match)
-
 /* A struct pattern is PCRE2's compiled code, whose type has a macro's name. */
 struct pattern *
 pattern_compile(const char *text)
@@ -45,6 +28,15 @@ void
 pattern_free(struct pattern *p)
 {
 	pcre2_code_free((pcre2_code *)p);
+}
+
+bool
+pattern_is_valid(const char *text)
+{
+	struct pattern *p = pattern_compile(text);
+
+	pattern_free(p);
+	return p;
 }
 
 bool

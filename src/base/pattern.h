@@ -21,6 +21,8 @@ enum { PATTERN_GROUPS = 5 }; /* the whole match and four groups */
  */
 struct pattern *pattern_compile(const char *text);
 void pattern_free(struct pattern *p);
+/* Tells whether pattern_compile accepts the text. */
+bool pattern_is_valid(const char *text);
 
 /*
  * pattern_find -- finds the first match in s.

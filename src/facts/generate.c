@@ -17,9 +17,11 @@
 #include "base/fs.h"
 #include "base/list.h"
 #include "base/map.h"
+#include "base/pattern.h"
 #include "base/sha256.h"
 #include "base/str.h"
 #include "schema.h"
+#include "signature.h"
 
 static bool
 read_knowledge(struct arena *a, struct diags *ds, const char *dir, struct fact_files *files)
@@ -300,6 +302,7 @@ main(int argc, char **argv)
 	struct diags ds = DIAGS(ds, a);
 	int status;
 
+	fact_is_pattern = pattern_is_valid;
 	status = run(a, &ds, argc, argv);
 	arena_free(a);
 	return status;
