@@ -108,102 +108,169 @@ compressed(struct arena *a, struct packed_file *file, const struct buf *dictiona
 	return ok;
 }
 
-/* --- the dictionary: texts that several files have, the most valuable ones at the end --- */
+/*
+ * --- the dictionary: runs of bytes that many files share ---
+ *
+ * Each round takes one run from each part of the text: the one whose pieces are in the most other
+ * files. A piece counts once. The runs of the first rounds are last, nearest to the files.
+ * Source: the algorithm COVER of zstd (lib/dictBuilder/cover.c).
+ */
+enum { DICTIONARY_MAX = 32500, PARTS = 20, RUN = 128, PIECE = 6, HASH_BITS = 22 };
 
-struct shared_text {
-	const char *text;
-	size_t n, files, last; /* last: number of the last file that has it, plus 1 */
+struct pieces {
+	struct buf text;       /* all blocks */
+	uint32_t *others;      /* by hash: how many other files have the piece */
+	uint32_t *last;        /* by hash: the last file that has it, from 1 */
+	unsigned char *in_run; /* by hash: how often it is in the run */
 };
 
 static size_t
-value_of(const struct shared_text *t)
+piece_at(const struct pieces *p, size_t at)
 {
-	return t->files * t->n;
+	uint64_t piece = 0;
+
+	memcpy(&piece, p->text.p + at, PIECE);
+	return piece * 0x9e3779b97f4a7c15u >> (64 - HASH_BITS);
 }
 
-static int
-by_value(const void *px, const void *py)
+static void
+count_pieces(struct pieces *p, const struct packed_file *file, uint32_t number)
 {
-	const struct shared_text *x = px, *y = py;
-	size_t vx = value_of(x), vy = value_of(y);
+	size_t from = p->text.n;
 
-	return vx != vy ? (vx > vy ? 1 : -1) : strcmp(x->text, y->text);
+	buf_add(&p->text, file->block, file->n);
+	for (size_t at = from; at + PIECE <= p->text.n; at++) {
+		size_t piece = piece_at(p, at);
+
+		if (p->last[piece] && p->last[piece] != number)
+			p->others[piece]++;
+		p->last[piece] = number;
+	}
+}
+
+/* Finds the most valuable run that begins between two offsets; false if none has any value. */
+static bool
+best_run(struct pieces *p, size_t from, size_t to, size_t *at)
+{
+	size_t value = 0, best = 0, first = from;
+
+	for (size_t last = from; last < to; last++) {
+		size_t piece = piece_at(p, last);
+
+		value += p->in_run[piece]++ ? 0 : p->others[piece];
+		if (last - first > RUN - PIECE) {
+			piece = piece_at(p, first++);
+			value -= --p->in_run[piece] ? 0 : p->others[piece];
+		}
+		if (value > best) {
+			best = value;
+			*at = first;
+		}
+	}
+	while (first < to)
+		p->in_run[piece_at(p, first++)]--;
+	return best;
+}
+
+/* Writes the bytes of a run before `to`, without those at its ends that have no value. */
+static char *
+take_run(struct pieces *p, size_t at, const char *start, char *to)
+{
+	size_t end = at + RUN - PIECE + 1, n;
+
+	while (at < end && !p->others[piece_at(p, at)])
+		at++;
+	while (end > at && !p->others[piece_at(p, end - 1)])
+		end--;
+	for (size_t i = at; i < end; i++)
+		p->others[piece_at(p, i)] = 0;
+	n = end - at + PIECE - 1;
+	if (n > (size_t)(to - start))
+		n = (size_t)(to - start);
+	return memcpy(to - n, p->text.p + at, n);
 }
 
 static struct buf
-dictionary_of(struct arena *a, const struct packed_file *files, const size_t *texts, size_t n)
+dictionary_of(struct arena *a, const struct packed_file *files, const bool *compress, size_t n)
 {
-	enum { DICTIONARY_MAX = 32000, FILES_MIN = 2, TEXT_MIN = 4 };
-	struct map seen = MAP(a);
-	struct shared_texts LIST(struct shared_text *) all = { 0 };
+	struct pieces p = { .text = BUF(a),
+			    .others = arena_array_of(a, uint32_t, (size_t)1 << HASH_BITS),
+			    .last = arena_array_of(a, uint32_t, (size_t)1 << HASH_BITS),
+			    .in_run = arena_alloc(a, (size_t)1 << HASH_BITS, 1) };
+	char *start = arena_alloc(a, DICTIONARY_MAX, 1), *to = start + DICTIONARY_MAX;
 	struct buf out = BUF(a);
-	struct shared_text *rows;
-	size_t first, kept = 0, bytes = 0;
+	size_t part, at = 0;
+	bool found = true;
 
-	for (size_t i = 0; i < n; i++) {
-		const char *p = files[i].block, *end = p + files[i].n;
-
-		for (p = texts[i] ? p + texts[i] : end; p < end; p += strlen(p) + 1) {
-			struct shared_text *t = map_get(&seen, p);
-
-			if (!t) {
-				t = arena_new_of(a, struct shared_text);
-				*t = (struct shared_text){ .text = p, .n = strlen(p) + 1 };
-				map_put(&seen, p, t);
-				list_push(a, &all, t);
+	for (size_t i = 0; i < n; i++)
+		if (compress[i])
+			count_pieces(&p, &files[i], (uint32_t)i + 1);
+	part = p.text.n / PARTS;
+	while (found && to > start) {
+		found = false;
+		for (size_t i = 0; i < PARTS && part > RUN && to > start; i++)
+			if (best_run(&p, i * part, (i + 1) * part - RUN, &at)) {
+				to = take_run(&p, at, start, to);
+				found = true;
 			}
-			t->files += t->last != i + 1;
-			t->last = i + 1;
-		}
 	}
-	rows = arena_array_of(a, struct shared_text, all.n);
-	for (size_t i = 0; i < all.n; i++)
-		if (all.at[i]->files >= FILES_MIN && all.at[i]->n >= TEXT_MIN)
-			rows[kept++] = *all.at[i];
-	qsort(rows, kept, sizeof(*rows), by_value);
-	for (first = kept; first && bytes + rows[first - 1].n <= DICTIONARY_MAX; first--)
-		bytes += rows[first - 1].n;
-	for (size_t i = first; i < kept; i++)
-		buf_add(&out, rows[i].text, rows[i].n);
+	buf_add(&out, to, (size_t)(start + DICTIONARY_MAX - to));
 	return out;
+}
+
+/* Adds a text with its NUL; returns its offset. All empty texts are the first one. */
+static size_t
+text_added(struct buf *texts, const char *s)
+{
+	size_t at = texts->n;
+
+	if (!*s && at)
+		return 0;
+	buf_add(texts, s, strlen(s) + 1);
+	return at;
 }
 
 static bool
 put_knowledge(struct arena *a, struct buf *b, const struct fact_files *files)
 {
 	struct packed_file *packed = arena_array_of(a, struct packed_file, files->n);
-	size_t *texts = arena_array_of(a, size_t, files->n); /* their offset in a squeezed block */
-	struct buf rows = BUF(a), dictionary;
+	bool *compress = arena_array_of(a, bool, files->n);
+	struct buf rows = BUF(a), texts = BUF(a), blocks = BUF(a), dictionary;
 
 	for (size_t i = 0; i < files->n; i++) {
 		packed[i] = facts_pack(a, &files->at[i]);
-		if (is_compressed(packed[i].name))
-			texts[i] = facts_squeeze(a, &packed[i]);
+		compress[i] = is_compressed(packed[i].name);
+		if (compress[i])
+			facts_squeeze(a, &packed[i]);
 	}
-	dictionary = dictionary_of(a, packed, texts, files->n);
+	dictionary = dictionary_of(a, packed, compress, files->n);
+	text_added(&texts, "");
+	for (size_t i = 0; i < files->n; i++) {
+		struct packed_file p = packed[i];
+
+		if (compress[i] && !compressed(a, &p, &dictionary))
+			return false;
+		while (!p.z && blocks.n % sizeof(uint32_t))
+			buf_putc(&blocks, '\0');
+		buf_printf(&rows, "\t{ %zu, %zu, %zu, %zu, %zu, %u, %u, %u },\n",
+			   text_added(&texts, p.name), text_added(&texts, p.index.aliases),
+			   text_added(&texts, p.index.on), text_added(&texts, p.index.paired),
+			   blocks.n, p.z, p.n, p.words);
+		buf_add(&blocks, p.block, p.z ? p.z : p.n);
+	}
 	buf_puts(b, "/* Written by generate from knowledge/; not to be edited. */\n"
 		    "#include \"facts/schema.h\"\n\n"
 		    "static const unsigned char dictionary[] = {");
 	put_bytes(b, (const unsigned char *)dictionary.p, dictionary.n);
-	buf_puts(b, "\n};\n\n");
-	for (size_t i = 0; i < files->n; i++) {
-		struct packed_file p = packed[i];
-
-		if (texts[i] && !compressed(a, &p, &dictionary))
-			return false;
-		buf_printf(b, "static const _Alignas(uint32_t) unsigned char file_%zu[] = {", i);
-		put_bytes(b, p.block, p.z ? p.z : p.n);
-		buf_puts(b, "\n};\n\n");
-		buf_printf(&rows,
-			   "\t{ \"%s\",\n\t  { \"%s\",\n\t    \"%s\",\n\t    \"%s\" },\n"
-			   "\t  file_%zu, %u, %u, %u },\n",
-			   p.name, p.index.aliases, p.index.on, p.index.paired, i, p.z, p.n,
-			   p.words);
-	}
+	buf_puts(b, "\n};\n\nstatic const _Alignas(uint32_t) unsigned char blocks[] = {");
+	put_bytes(b, (const unsigned char *)blocks.p, blocks.n);
+	buf_puts(b, "\n};\n\nstatic const char texts[] = {");
+	put_bytes(b, (const unsigned char *)texts.p, texts.n);
 	buf_printf(b,
-		   "static const struct packed_file files[] = {\n%s};\n\n"
+		   "\n};\n\nstatic const struct packed_row files[] = {\n%s};\n\n"
 		   "const struct packed_facts packed_facts = {\n"
 		   "\t.files = files, .n = %zu, .date = \"%s\",\n"
+		   "\t.texts = texts, .blocks = (const char *)blocks,\n"
 		   "\t.dictionary = dictionary, .dictionary_n = sizeof(dictionary),\n};\n",
 		   buf_text(&rows), files->n, facts_newest_date(a, files));
 	return true;

@@ -20,7 +20,7 @@ static const struct {
 #undef TYPE
 };
 
-bool (*fact_is_pattern)(const char *text);
+pattern_test *fact_is_pattern;
 
 bool
 fact_fits(struct arena *a, enum fact_type type, const char *s)

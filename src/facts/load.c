@@ -43,8 +43,19 @@ facts_of(struct arena *a, struct packed_facts packed)
 	f->read->paired = MAP(a);
 	f->read->files = (struct fact_roots){ arena_array_of(a, struct fact_root, packed.n),
 					      packed.n, packed.n };
-	for (size_t i = 0; i < packed.n; i++)
-		f->read->files.at[i].packed = packed.files[i];
+	for (size_t i = 0; i < packed.n; i++) {
+		const struct packed_row *row = &packed.files[i];
+
+		f->read->files.at[i].packed = (struct packed_file){
+			.name = packed.texts + row->name,
+			.index = { packed.texts + row->aliases, packed.texts + row->on,
+				   packed.texts + row->paired },
+			.block = packed.blocks + row->block,
+			.z = row->z,
+			.n = row->n,
+			.words = row->words,
+		};
+	}
 	return f;
 }
 

@@ -73,11 +73,17 @@ struct packed_file {
 	uint32_t words;    /* of the block, before its texts */
 };
 
+/* A struct packed_file in the program: offsets into `texts` and `blocks` instead of pointers. */
+struct packed_row {
+	uint32_t name, aliases, on, paired, block, z, n, words;
+};
+
 struct packed_facts {
-	const struct packed_file *files; /* in the order of their names */
+	const struct packed_row *files; /* in the order of their names */
 	size_t n;
+	const char *texts, *blocks;
 	const char *date; /* the day of the newest claim */
-	/* Texts that many compressed files have: a preset dictionary of deflate. */
+	/* Runs of bytes that many compressed files have: a preset dictionary of deflate. */
 	const unsigned char *dictionary;
 	uint32_t dictionary_n;
 };
@@ -85,9 +91,8 @@ extern const struct packed_facts packed_facts;
 
 struct packed_file facts_pack(struct arena *a, const struct fact_file *file);
 
-/* Replaces the block of a file by its squeezed form; the texts, each with its NUL, are at its end:
- * returns their offset. */
-size_t facts_squeeze(struct arena *a, struct packed_file *file);
+/* Replaces the block of a file by its squeezed form. */
+void facts_squeeze(struct arena *a, struct packed_file *file);
 
 /* Returns the block of a file from its squeezed form of file->n bytes. */
 const void *facts_expand(struct arena *a, const void *squeezed, const struct packed_file *file);

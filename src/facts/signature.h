@@ -38,7 +38,8 @@ struct signature {
  * Tells whether the pattern of a signature is valid: pattern_is_valid, in the programs that search
  * logs. NULL: any line is a pattern; `stackbuild` does not use them, and is linked without PCRE2.
  */
-extern bool (*fact_is_pattern)(const char *text);
+typedef bool pattern_test(const char *text);
+extern pattern_test *fact_is_pattern;
 
 /* Returns all marks, signatures and families in the order of the file. */
 const struct signature *facts_signatures(const struct facts *f, struct arena *a, size_t *n);

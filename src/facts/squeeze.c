@@ -83,7 +83,7 @@ squeeze_claim(struct squeezer *q, size_t at)
 	}
 }
 
-size_t
+void
 facts_squeeze(struct arena *a, struct packed_file *file)
 {
 	size_t n_texts = file->n - file->words * sizeof(uint32_t);
@@ -104,7 +104,6 @@ facts_squeeze(struct arena *a, struct packed_file *file)
 	buf_add(&q.out, (const char *)(q.in + file->words), n_texts);
 	file->block = buf_text(&q.out);
 	file->n = (uint32_t)q.out.n;
-	return q.out.n - n_texts;
 }
 
 /* --- expand --- */
