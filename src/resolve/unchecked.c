@@ -198,7 +198,7 @@ add_package(struct workspace *w, const struct request *p)
 
 	if (!c)
 		return;
-	if (p->requirement->req->url)
+	if (p->requirement->req->url && !(c->known && w->variables.at[p->variable]->wheel))
 		add_by(w, BY_METADATA, name,
 		       "the requirements of a file at a URL are unknown before the build");
 	else if (!c->known && !facts_package_independent(w->f, t->key) &&
