@@ -125,7 +125,7 @@ release_doubt(struct workspace *w, const struct solver_variable *t, const struct
 /* --- packages newer than the release that requires them --- */
 
 /* days: if a release line appears so much later, the release was not tested with it */
-enum { LATER_DAYS = 93 };
+enum { LATER_DAYS = 186 };
 
 /* torch's release lines are 2.1, 2.2, ...; the lines of a package are its major versions, or 0.1,
  * 0.2, ... */

@@ -22,7 +22,7 @@ static const char not_listed[] = "not in the knowledge base";
 static const char no_release[] = "this release is not in the knowledge base";
 static const char some_releases[] = "only some of its releases are in the knowledge base";
 static const char too_new[] =
-	"the second is over three months newer, and the knowledge base does not list the pair";
+	"the second is over half a year newer, and the knowledge base does not list the pair";
 static const char no_index[] = "the packages of this index are not in the knowledge base";
 
 static bool
