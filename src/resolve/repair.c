@@ -117,6 +117,16 @@ url_with(struct arena *a, const char *url, const char *tag)
 	return arena_printf(a, "%.*s%s%s", (int)start, url, tag, url + n);
 }
 
+/* True for a wheel by its address if PyPI has none of that extension: pip would compile it. */
+static bool
+is_only_file(const struct solution *solution, const struct request *p, const struct candidate *c)
+{
+	const struct requirement *req = p->requirement->req;
+	const struct extension *e = req->url ? facts_extension(solution->work->f, req->key) : NULL;
+
+	return e && !extension_is_package(e, c->entry, req->key);
+}
+
 /* Returns the new value of a pin; NULL: the user must edit it. */
 static const char *
 value_of(const struct solution *solution, const struct repair *r, const struct request *p)
@@ -149,7 +159,10 @@ value_of(const struct solution *solution, const struct repair *r, const struct r
 		return strpbrk(p->text, "<>=!~") ? arena_printf(a, "==%s", c->text) : c->text;
 	case REQUEST_REF: release = c->entry; return release ? release->git_tag : NULL;
 	case REQUEST_FROM: return p->extension->from_at.line ? "auto" : NULL;
-	case REQUEST_REQUIREMENT: return requirement_for(solution, p->requirement->req, c->text);
+	case REQUEST_REQUIREMENT:
+		return is_only_file(solution, p, c) ?
+			       NULL :
+			       requirement_for(solution, p->requirement->req, c->text);
 	default: return NULL;
 	}
 }
