@@ -26,7 +26,42 @@ applies_here(struct workspace *w, const struct solver_variable *t, const struct 
 	       solve_set_has(pythons_for(w, t->key, m), (size_t)w->solution->chosen[python]);
 }
 
-/* Returns a pinned package that `r` requires differently from `other`, and in another version. */
+/* Returns true if a release allows a Python, and has a wheel for it or needs none. */
+static bool
+supports(struct workspace *w, const struct package_release *r, const char *python)
+{
+	struct wheel_pythons pythons = { 0 };
+	bool any = !r->wheels_known;
+
+	if (r->requires_python && !specifiers_match(facts_specifiers(w->f, r->requires_python),
+						    python_version(w, python)))
+		return false;
+	for (size_t i = 0; i < r->wheels.n; i++) {
+		any |= ends_with(r->wheels.at[i], "-any");
+		if (wheel_fits_machine(r->wheels.at[i], recipe_machine(w->r)))
+			wheel_pythons_add(&pythons, r->wheels.at[i]);
+	}
+	return any || wheel_pythons_have(&pythons, python);
+}
+
+/* Returns true if the known releases that `req` allows do not support the stack's Python. */
+static bool
+lacks_python(struct workspace *w, const struct requirement *req)
+{
+	const struct python_package *p = facts_package(w->f, req->key);
+	const struct candidate *python = solution_selected(w->solution, "python");
+	bool any = false;
+
+	for (size_t i = 0; p && python && i < p->n; i++)
+		if (specifiers_match(req->spec, p->releases[i].v)) {
+			any = true;
+			if (supports(w, &p->releases[i], python->text))
+				return false;
+		}
+	return any;
+}
+
+/* Returns a package that `r` requires differently from `other`, and that the stack cannot have so. */
 static const char *
 unmet(struct workspace *w, const struct solver_variable *t, const struct version *v,
       const struct package_release *r, const struct package_release *other)
@@ -39,8 +74,9 @@ unmet(struct workspace *w, const struct solver_variable *t, const struct version
 				requirement_parse(w->a, text, NULL, NULL);
 		const struct candidate *c = req ? solution_selected(w->solution, req->key) : NULL;
 
-		if (c && c->v && is_pinned_for(w, t, v, req) && applies_here(w, t, req->marker) &&
-		    !specifiers_match(req->spec, c->v))
+		if (req && applies_here(w, t, req->marker) &&
+		    (c && c->v && is_pinned_for(w, t, v, req) ? !specifiers_match(req->spec, c->v) :
+								lacks_python(w, req)))
 			return req->name;
 	}
 	return NULL;
@@ -66,24 +102,6 @@ ever_required(struct workspace *w, const struct solver_variable *t, const struct
 				return req->name;
 		}
 	return NULL;
-}
-
-/* Returns true if a release allows a Python, and has a wheel for it or needs none. */
-static bool
-supports(struct workspace *w, const struct package_release *r, const char *python)
-{
-	struct wheel_pythons pythons = { 0 };
-	bool any = !r->wheels_known;
-
-	if (r->requires_python && !specifiers_match(facts_specifiers(w->f, r->requires_python),
-						    python_version(w, python)))
-		return false;
-	for (size_t i = 0; i < r->wheels.n; i++) {
-		any |= ends_with(r->wheels.at[i], "-any");
-		if (wheel_fits_machine(r->wheels.at[i], recipe_machine(w->r)))
-			wheel_pythons_add(&pythons, r->wheels.at[i]);
-	}
-	return any || wheel_pythons_have(&pythons, python);
 }
 
 /* Returns true if a release next to an unlisted one does not support the stack's Python. */
