@@ -102,6 +102,10 @@ needs_abi(struct query *q, const solve_word *these, const char *file, const char
 		if (!other.n || (series && !version_same_series(t->c[i].text, series)))
 			continue;
 		all = other.n == r->nvariants;
+		/* FALSE in a name says that the new ABI was not forced; this torch has no other one.
+		 * Source: setup.py of flash-attn 2.8.3. */
+		if (all && series && abi == TRI_NO)
+			continue;
 		add_conflict(q,
 			     TERMS(IN(q->variable, these), one,
 				   all ? one : IS(w, VARIABLE_BUILD, set_named, &other, false)),
