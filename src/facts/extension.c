@@ -19,20 +19,30 @@ facts_extension_names(const struct facts *f)
 
 	if (names->n)
 		return *names;
-	for (size_t i = 0; i < f->read->files.n; i++) {
-		const struct packed_file *file = &f->read->files.at[i].packed;
-		struct names all;
-
-		if (!starts_with(file->name, "extensions/"))
-			continue;
-		list_push(f->a, names, fs_stem(f->a, file->name));
-		all = names_split(f->a, file->index.aliases, ' ');
-		list_push(f->a, &all, names->at[names->n - 1]);
-		for (size_t k = 0; k < all.n; k++)
-			map_put(&f->read->extension_of, name_normalize(f->a, all.at[k]),
-				(void *)(uintptr_t)names->at[names->n - 1]);
-	}
+	for (size_t i = 0; i < f->read->files.n; i++)
+		if (starts_with(f->read->files.at[i].packed.name, "extensions/"))
+			list_push(f->a, names, fs_stem(f->a, f->read->files.at[i].packed.name));
 	return *names;
+}
+
+/* Returns the name of the extension that has another name; NULL if there is none. */
+static const char *
+extension_of(const struct facts *f, const char *other)
+{
+	struct map *all = &f->read->extension_of;
+
+	for (size_t i = 0, n = f->read->aliases_read ? 0 : f->read->files.n; i < n; i++) {
+		const struct packed_file *file = &f->read->files.at[i].packed;
+		struct names names = { 0 };
+
+		if (*file->index.aliases)
+			names = names_split(f->a, file->index.aliases, ' ');
+		for (size_t k = 0; k < names.n; k++)
+			map_put(all, name_normalize(f->a, names.at[k]),
+				(void *)(uintptr_t)fs_stem(f->a, file->name));
+	}
+	f->read->aliases_read = true;
+	return map_get(all, other);
 }
 
 /* Returns the words before a release, as schema.h describes them. */
@@ -223,12 +233,16 @@ read_extension(const struct facts *f, const char *name)
 const struct extension *
 facts_extension(const struct facts *f, const char *name)
 {
-	struct extension *e = NULL;
-	const char *key = NULL;
+	const char *key = name_normalize(f->a, name);
+	struct extension *e = map_get(&f->read->extensions, key);
 
-	if (facts_extension_names(f).n)
-		key = map_get(&f->read->extension_of, name_normalize(f->a, name));
-	if (key && !(e = map_get(&f->read->extensions, key)))
+	if (e)
+		return e;
+	if (!extension_file_of(f, key)) {
+		key = extension_of(f, key);
+		e = key ? map_get(&f->read->extensions, key) : NULL;
+	}
+	if (key && !e)
 		map_put(&f->read->extensions, key, e = read_extension(f, key));
 	return e;
 }

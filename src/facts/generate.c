@@ -230,12 +230,27 @@ text_added(struct buf *texts, const char *s)
 	return at;
 }
 
+/* Returns the words that are not in `seen`, and adds them to it. */
+static const char *
+unseen(struct arena *a, struct map *seen, const char *words)
+{
+	struct names all = names_split(a, words, ' '), out = { 0 };
+
+	for (size_t i = 0; *words && i < all.n; i++)
+		if (!map_get(seen, all.at[i])) {
+			map_put(seen, all.at[i], seen);
+			list_push(a, &out, all.at[i]);
+		}
+	return names_join(a, &out, " ");
+}
+
 static bool
 put_knowledge(struct arena *a, struct buf *b, const struct fact_files *files)
 {
 	struct packed_file *packed = arena_array_of(a, struct packed_file, files->n);
 	bool *compress = arena_array_of(a, bool, files->n);
 	struct buf rows = BUF(a), texts = BUF(a), blocks = BUF(a), dictionary;
+	struct map paired = MAP(a);
 
 	for (size_t i = 0; i < files->n; i++) {
 		packed[i] = facts_pack(a, &files->at[i]);
@@ -254,8 +269,9 @@ put_knowledge(struct arena *a, struct buf *b, const struct fact_files *files)
 			buf_putc(&blocks, '\0');
 		buf_printf(&rows, "\t{ %zu, %zu, %zu, %zu, %zu, %u, %u, %u },\n",
 			   text_added(&texts, p.name), text_added(&texts, p.index.aliases),
-			   text_added(&texts, p.index.on), text_added(&texts, p.index.paired),
-			   blocks.n, p.z, p.n, p.words);
+			   text_added(&texts, p.index.on),
+			   text_added(&texts, unseen(a, &paired, p.index.paired)), blocks.n, p.z,
+			   p.n, p.words);
 		buf_add(&blocks, p.block, p.z ? p.z : p.n);
 	}
 	buf_puts(b, "/* Written by generate from knowledge/; not to be edited. */\n"

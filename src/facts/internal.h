@@ -37,7 +37,8 @@ struct facts_read {
 	const struct modal_limits *modal;
 	struct os_releases LIST(struct os_release) os;
 	struct names extension_names, package_names;
-	struct map extension_of; /* names of extensions, and their other names -> the name */
+	struct map extension_of; /* other names of extensions -> the name */
+	bool aliases_read;       /* extension_of has all of them */
 	struct map extensions;   /* name -> struct extension */
 	struct map paired;       /* names in pairings, except those in extensions' own files */
 	struct map pairings;     /* normalised name -> struct pairings */

@@ -225,8 +225,6 @@ put_index(struct arena *a, const struct fact_file *file, struct fact_index *inde
 		if (!node_is_null(rules->pairs[i].value))
 			list_push(a, &on, package ? package : "-");
 	}
-	if (pairings && starts_with(file->name, "packages/"))
-		list_push(a, &paired, fs_stem(a, file->name));
 	for (size_t i = 0; pairings && i < pairings->n; i++)
 		names_once(a, &paired, node_text(node_get(pairings->items[i], "other")).s);
 	*index = (struct fact_index){ names_join(a, &names, " "), names_join(a, &on, " "),

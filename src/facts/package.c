@@ -222,5 +222,6 @@ facts_paired(const struct facts *f, const char *name)
 		for (size_t k = 0; k < names.n; k++)
 			map_put(&f->read->paired, names.at[k], f->read);
 	}
-	return map_get(&f->read->paired, name);
+	return map_get(&f->read->paired, name) ||
+	       fact_count(fact_get(facts_file_in(f, "packages/", name), "pairings"));
 }

@@ -62,7 +62,7 @@ fact_mark(uint32_t hash)
 struct fact_index {
 	const char *aliases; /* other names of an extension */
 	const char *on;      /* package of each rule's first condition, or "-" */
-	const char *paired;  /* names on both sides of the pairings */
+	const char *paired;  /* the other names of its pairings that no earlier file has */
 };
 
 struct packed_file {
