@@ -61,6 +61,53 @@ lacks_python(struct workspace *w, const struct requirement *req)
 	return any;
 }
 
+static bool
+is_bounded(struct workspace *w, const struct specifiers *s)
+{
+	return !specifiers_match(s, facts_version(w->f, "99999"));
+}
+
+/* Returns true if no known release is within both requirements. */
+static bool
+are_apart(struct workspace *w, const struct requirement *x, const struct requirement *y)
+{
+	const struct python_package *p = facts_package(w->f, x->key);
+
+	for (size_t i = 0; p && i < p->n; i++)
+		if (specifiers_match(x->spec, p->releases[i].v) &&
+		    specifiers_match(y->spec, p->releases[i].v))
+			return false;
+	return p && p->n;
+}
+
+/* Returns true if another package of the stack requires what `req` excludes; any: bounds it at all. */
+static bool
+clashes(struct workspace *w, const struct solver_variable *t, const struct requirement *req,
+	bool any)
+{
+	for (unsigned i = 0; i < w->solution->nchosen; i++) {
+		const struct solver_variable *u = variable_at(w, i);
+		const struct candidate *c = u->kind == VARIABLE_PACKAGE && u != t ?
+						    solution_selected(w->solution, u->key) :
+						    NULL;
+		const struct package_release *r =
+			c && c->v ? package_release(facts_package(w->f, u->key), c->v) : NULL;
+
+		for (size_t k = 0; r && k < r->requires.n; k++) {
+			const struct requirement *other =
+				starts_with(r->requires.at[k], req->key) ?
+					requirement_parse(w->a, r->requires.at[k], NULL, NULL) :
+					NULL;
+
+			if (other && !strcmp(other->key, req->key) &&
+			    applies_here(w, u, other->marker) &&
+			    (any ? is_bounded(w, other->spec) : are_apart(w, req, other)))
+				return true;
+		}
+	}
+	return false;
+}
+
 /* Returns a package that `r` requires differently from `other`, and that the stack cannot have so. */
 static const char *
 unmet(struct workspace *w, const struct solver_variable *t, const struct version *v,
@@ -75,8 +122,9 @@ unmet(struct workspace *w, const struct solver_variable *t, const struct version
 		const struct candidate *c = req ? solution_selected(w->solution, req->key) : NULL;
 
 		if (req && applies_here(w, t, req->marker) &&
-		    (c && c->v && is_pinned_for(w, t, v, req) ? !specifiers_match(req->spec, c->v) :
-								lacks_python(w, req)))
+		    (c && c->v && is_pinned_for(w, t, v, req) ?
+			     !specifiers_match(req->spec, c->v) :
+			     (lacks_python(w, req) || clashes(w, t, req, false))))
 			return req->name;
 	}
 	return NULL;
@@ -98,7 +146,7 @@ ever_required(struct workspace *w, const struct solver_variable *t, const struct
 
 			if (req && strcmp(req->key, "torch") != 0 &&
 			    strcmp(req->key, t->key) != 0 && !is_companion(req->key) &&
-			    is_pinned_for(w, t, v, req))
+			    (is_pinned_for(w, t, v, req) || clashes(w, t, req, true)))
 				return req->name;
 		}
 	return NULL;
@@ -182,12 +230,6 @@ static bool
 is_later(struct workspace *w, const char *key, const char *version, long day)
 {
 	return day && version && line_day(w, key, version) > day + LATER_DAYS;
-}
-
-static bool
-is_bounded(struct workspace *w, const struct specifiers *s)
-{
-	return !specifiers_match(s, facts_version(w->f, "99999"));
 }
 
 const char *
