@@ -130,7 +130,8 @@ unmet(struct workspace *w, const struct solver_variable *t, const struct version
 	return NULL;
 }
 
-/* Returns a pinned package, other than torch, that any release requires and may bound. */
+/* Returns a package, other than torch, that any release requires and may bound, and that the recipe
+ * or another package restricts. */
 static const char *
 ever_required(struct workspace *w, const struct solver_variable *t, const struct version *v)
 {
