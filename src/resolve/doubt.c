@@ -87,11 +87,10 @@ clashes(struct workspace *w, const struct solver_variable *t, const struct requi
 {
 	for (unsigned i = 0; i < w->solution->nchosen; i++) {
 		const struct solver_variable *u = variable_at(w, i);
-		const struct candidate *c = u->kind == VARIABLE_PACKAGE && u != t ?
-						    solution_selected(w->solution, u->key) :
-						    NULL;
-		const struct package_release *r =
-			c && c->v ? package_release(facts_package(w->f, u->key), c->v) : NULL;
+		const struct python_package *p =
+			u->kind == VARIABLE_PACKAGE && u != t ? facts_package(w->f, u->key) : NULL;
+		const struct candidate *c = p ? solution_selected(w->solution, u->key) : NULL;
+		const struct package_release *r = c && c->v ? package_release(p, c->v) : NULL;
 
 		for (size_t k = 0; r && k < r->requires.n; k++) {
 			const struct requirement *other =
