@@ -184,13 +184,6 @@ int check_status(const struct run *r, bool complete);
 /* Runs `check --fix` for all files on the command line. */
 int check_fix(struct run *r);
 
-/* Returns the diagnosis of a log, "-": standard input; NULL after SB0700. */
-struct causes;
-const struct causes *diagnose_log(struct run *r, const char *log);
-
-/* Adds the findings of `diagnose` in the build's log to the error of a failed step. */
-void diagnose_build(struct run *r, const char *log);
-
 /* Returns "torch 2.2.2 (cu121), python 3.11, causal-conv1d 1.4.0 for sm_80, sm_89". */
 const char *stack_summary(struct arena *a, const struct stack *s);
 

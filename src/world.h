@@ -58,4 +58,11 @@ bool world_snapshot(struct run *r, const struct recipe *of);
 /* Hides the variables of a recipe's secrets from all children. */
 void world_hide_secrets(struct run *r, const struct recipe *of);
 
+/* Returns the diagnosis of a log, "-": standard input; NULL after SB0700. */
+struct causes;
+const struct causes *diagnose_log(struct run *r, const char *log);
+
+/* Adds the findings of `diagnose` in the build's log to the error of a failed step. */
+void diagnose_build(struct run *r, const char *log);
+
 #endif

@@ -1,5 +1,5 @@
 /* diagnose: from a log to the cause of a failure. */
-#include "verbs.h"
+#include "world.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -40,7 +40,7 @@ struct facts_read {
 	struct map extension_of; /* other names of extensions -> the name */
 	bool aliases_read;       /* extension_of has all of them */
 	struct map extensions;   /* name -> struct extension */
-	struct map paired;       /* names in pairings, except those in extensions' own files */
+	struct map paired;       /* the other names of pairings */
 	struct map pairings;     /* normalised name -> struct pairings */
 	struct written_rules LIST(struct written_rule) rules;
 	struct map versions, specifiers; /* text -> parsed value */

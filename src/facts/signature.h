@@ -35,8 +35,8 @@ struct signature {
 };
 
 /*
- * Tells whether the pattern of a signature is valid: pattern_is_valid, in the programs that search
- * logs. NULL: any line is a pattern; `stackbuild` does not use them, and is linked without PCRE2.
+ * Tells whether the pattern of a signature is valid: pattern_is_valid, in the programs that have all
+ * of PCRE2. NULL, in `stackbuild`: any line is a pattern, because it searches no logs.
  */
 typedef bool pattern_test(const char *text);
 extern pattern_test *fact_is_pattern;
