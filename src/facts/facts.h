@@ -339,8 +339,8 @@ const char *facts_extension_wheel(const struct facts *f, struct arena *a,
 /* One line of a release's list of prebuilt wheels: each torch with each CUDA and Python. */
 struct wheel_row {
 	struct names torch, cuda, pythons; /* "2.2"; "cu122", "cu12"; "3.11" */
-	bool abi_old, abi_new;
-	bool nightly; /* built with a nightly of that torch */
+	bool abi_old, abi_new, nightly; /* built with a nightly of that torch, */
+	const char *lost; /* of which the release lacks this function; NULL: unknown */
 };
 struct wheel_list {
 	const struct wheel_row *rows;

@@ -39,6 +39,7 @@ read_row(const struct facts *f, const struct claim *row)
 		.abi_old = !abis.n || names_have(&abis, "old"),
 		.abi_new = !abis.n || names_have(&abis, "new"),
 		.nightly = fact_true_of(row, "nightly"),
+		.lost = fact_text_of(row, "lost"),
 	};
 }
 

@@ -426,6 +426,23 @@ for_abi(struct list *l, const char *url)
 			     l->x.name, series);
 }
 
+/* Excludes the torch of whose nightly a wheel was built. */
+static void
+for_nightly(struct list *l, const struct wheel_row *row)
+{
+	struct workspace *w = l->q->w;
+
+	list_each (torch, &row->torch)
+		add_conflict(l->q,
+			     TERMS(l->this, l->from,
+				   IS(w, VARIABLE_TORCH, set_in, arena_printf(w->a, "==%s.*", *torch))),
+			     l->wheels.source,
+			     "the project's wheel of %s for torch %s was built with a nightly of "
+			     "that torch, before its release%s%s%s",
+			     l->x.name, *torch, row->lost ? ", and needs " : "",
+			     row->lost ? row->lost : "", row->lost ? ", which the release lacks" : "");
+}
+
 /*
  * Adds facts about a project's wheel that its name does not show: the system that it needs, and, as
  * a warning, that it is older than its torch.
@@ -434,25 +451,19 @@ void
 constraint_wheel_of_project(struct query *q, struct workspace *w)
 {
 	const struct domain *s = w->variables.at[q->variable];
+	const char *url = s->wheel ? s->wheel : is_wheel(s->asked) ? s->asked->url.s : NULL;
 	bool warns = q->kind->strength == STRENGTH_WARNING;
 	struct list l;
 
-	if (!is_wheel(s->asked) && !(warns && s->wheel))
+	if (!url)
 		return;
-	l = list_of(q, warns && s->wheel ? NULL : "url");
+	l = list_of(q, s->wheel ? NULL : "url");
 	if (!warns) {
 		for_glibc(&l);
-		for_abi(&l, s->asked->url.s);
+		for_abi(&l, url);
 	}
 	for (const struct wheel_row *row = l.wheels.rows; row && row < l.wheels.rows + l.wheels.n;
 	     row++)
-		for (size_t k = 0; warns && row->nightly && k < row->torch.n; k++)
-			add_conflict(q,
-				     TERMS(l.this, l.from,
-					   IS(w, VARIABLE_TORCH, set_in,
-					      arena_printf(w->a, "==%s.*", row->torch.at[k]))),
-				     l.wheels.source,
-				     "the project's wheel of %s for torch %s was built with a "
-				     "nightly of that torch, before its release",
-				     l.x.name, row->torch.at[k]);
+		if (row->nightly && warns == !row->lost)
+			for_nightly(&l, row);
 }
