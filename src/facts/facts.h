@@ -95,15 +95,15 @@ bool facts_torch_arch_list(const struct facts *f, struct arena *a, const char *v
 const char *facts_torch_nvcc_env(const struct facts *f, const char *version);
 /* Returns the index of a build: https://download.pytorch.org/whl/cu121 for the tag "cu121". */
 const char *facts_torch_index(const struct facts *f, struct arena *a, const char *tag);
+/* Returns the releases of NVIDIA's package that a build requires, "==9.1.0.70"; NULL: unknown. */
+const char *facts_torch_nvidia(const struct facts *f, const char *version, const char *build,
+			       const char *package, const char **source);
 
-/* The compilers that a release's cpp_extension accepts for the CUDA of a series. */
+/* The compilers that a release accepts: cuda "12.4", gcc ">=6.0.0, <14.0"; none: any, or unknown. */
 struct torch_compiler {
-	const char *cuda; /* "12.4" */
-	const char *gcc;  /* specifier, ">=6.0.0, <14.0" */
-	const char *source;
+	const char *cuda, *gcc, *source;
 };
 struct torch_compilers LIST(struct torch_compiler);
-/* Returns the limits; n is 0 if the release has none, or if they are unknown. */
 struct torch_compilers facts_torch_compilers(const struct facts *f, const char *version);
 
 /* --- CUDA --- */
@@ -339,7 +339,7 @@ const char *facts_extension_wheel(const struct facts *f, struct arena *a,
 /* One line of a release's list of prebuilt wheels: each torch with each CUDA and Python. */
 struct wheel_row {
 	struct names torch, cuda, pythons; /* "2.2"; "cu122", "cu12"; "3.11" */
-	bool abi_old, abi_new, nightly; /* built with a nightly of that torch, */
+	bool abi_old, abi_new, nightly;    /* built with a nightly of that torch, */
 	const char *lost; /* of which the release lacks this function; NULL: unknown */
 };
 struct wheel_list {

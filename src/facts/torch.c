@@ -184,6 +184,30 @@ facts_torch_nvcc_env(const struct facts *f, const char *version)
 	return NULL;
 }
 
+const char *
+facts_torch_nvidia(const struct facts *f, const char *version, const char *build,
+		   const char *package, const char **source)
+{
+	const struct claim *rows = fact_get(facts_file(f, "torch.yaml"), "nvidia");
+	size_t n = strlen(package);
+
+	for (size_t i = 0; i < fact_count(rows); i++) {
+		const struct claim *row = fact_at(rows, i), *requires = fact_get(row, "requires");
+
+		if (strcmp(fact_text_of(row, "build"), build) != 0 ||
+		    !fact_in_range(f, fact_text_of(row, "versions"), version))
+			continue;
+		*source = fact_source(f->a, row);
+		for (size_t k = 0; k < fact_count(requires); k++) {
+			const char *text = fact_text(fact_at(requires, k));
+
+			if (!strncmp(text, package, n) && strcspn(text + n, "<>=~") == 0)
+				return text + n;
+		}
+	}
+	return NULL;
+}
+
 struct torch_compilers
 facts_torch_compilers(const struct facts *f, const char *version)
 {

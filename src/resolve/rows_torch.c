@@ -216,3 +216,32 @@ constraint_torch_numpy(struct query *q, struct workspace *w)
 			   "torch %s was compiled against numpy 1 and does not work with numpy 2",
 			   t->version);
 }
+
+/* The wheels for x86_64 require NVIDIA's packages, which other packages require, too. */
+void
+constraint_torch_nvidia(struct query *q, struct workspace *w)
+{
+	unsigned torch = the_variable(w, VARIABLE_TORCH);
+	const struct solver_variable *t = variable_at(w, torch), *own = variable_at(w, q->variable);
+	const struct candidate *c = candidate_of(q);
+
+	if (!starts_with(own->key, "nvidia-") || !c->v || torch_of_base(w) || has_own_build(w) ||
+	    strcmp(recipe_machine(w->r), "x86_64") != 0)
+		return;
+	for (size_t i = 0; i < t->n; i++) {
+		const struct torch_release *r = t->c[i].entry;
+
+		for (size_t k = 0; r && k < r->nvariants; k++) {
+			const char *tag = r->variants[k].tag, *source;
+			const char *spec =
+				facts_torch_nvidia(w->f, r->version, tag, own->key, &source);
+
+			if (spec && !specifiers_match(facts_specifiers(w->f, spec), c->v))
+				add_conflict(q,
+					     TERMS(THIS(q), IN(torch, set_one(w, torch, i)),
+						   IS(w, VARIABLE_BUILD, set_text, tag)),
+					     source, "the %s build of torch %s requires %s%s", tag,
+					     r->version, own->key, spec);
+		}
+	}
+}

@@ -433,14 +433,15 @@ for_nightly(struct list *l, const struct wheel_row *row)
 	struct workspace *w = l->q->w;
 
 	list_each (torch, &row->torch)
-		add_conflict(l->q,
-			     TERMS(l->this, l->from,
-				   IS(w, VARIABLE_TORCH, set_in, arena_printf(w->a, "==%s.*", *torch))),
-			     l->wheels.source,
-			     "the project's wheel of %s for torch %s was built with a nightly of "
-			     "that torch, before its release%s%s%s",
-			     l->x.name, *torch, row->lost ? ", and needs " : "",
-			     row->lost ? row->lost : "", row->lost ? ", which the release lacks" : "");
+		add_conflict(
+			l->q,
+			TERMS(l->this, l->from,
+			      IS(w, VARIABLE_TORCH, set_in, arena_printf(w->a, "==%s.*", *torch))),
+			l->wheels.source,
+			"the project's wheel of %s for torch %s was built with a nightly of "
+			"that torch, before its release%s%s%s",
+			l->x.name, *torch, row->lost ? ", and needs " : "",
+			row->lost ? row->lost : "", row->lost ? ", which the release lacks" : "");
 }
 
 /*

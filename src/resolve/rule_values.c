@@ -170,7 +170,8 @@ may_bring_cudnn(const struct workspace *w, const struct requirement *req)
 			     starts_with(*x, "tensorrt")) &&
 			    (req->extras.n || !strstr(*x, "extra ==")))
 				return true;
-	return unknown && !facts_package_independent(w->f, key);
+	return starts_with(key, "nvidia-cudnn") ||
+	       (unknown && !facts_package_independent(w->f, key));
 }
 
 /* Returns whether the image has cuDNN; true if that is unknown. */
