@@ -436,7 +436,7 @@ enum rule_variable {
 	VAR_ENV,     /* "env NAME": a variable of env:, or of the env: of an extension in `when` */
 	VAR_APT,     /* "apt NAME": a package of the system that the recipe installs */
 	VAR_FROM,    /* "from NAME": pypi, wheel, index (an extra one), build */
-	VAR_LIBRARY, /* "library cudnn": of the image or a package; "library image-cudnn" */
+	VAR_LIBRARY, /* "library cudnn", of the image or a package; "library image-cuda" */
 	VAR_PACKAGE, /* any other name: an extension or an ordinary package */
 };
 

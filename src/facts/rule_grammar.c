@@ -17,6 +17,13 @@ static const struct {
 	{ "source", VAR_SOURCE },
 };
 
+static bool
+names_library(const char *name)
+{
+	return !strcmp(name, "library cudnn") || !strcmp(name, "library image-cudnn") ||
+	       !strcmp(name, "library image-cuda");
+}
+
 static enum rule_variable
 variable_of(const char *name)
 {
@@ -26,8 +33,7 @@ variable_of(const char *name)
 	return starts_with(name, "env ")  ? VAR_ENV :
 	       starts_with(name, "apt ")  ? VAR_APT :
 	       starts_with(name, "from ") ? VAR_FROM :
-	       !strcmp(name, "library cudnn") || !strcmp(name, "library image-cudnn") ?
-					    VAR_LIBRARY :
+	       names_library(name)        ? VAR_LIBRARY :
 					    VAR_PACKAGE;
 }
 

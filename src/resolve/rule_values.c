@@ -174,10 +174,12 @@ may_bring_cudnn(const struct workspace *w, const struct requirement *req)
 	       (unknown && !facts_package_independent(w->f, key));
 }
 
-/* Returns whether the image has cuDNN; true if that is unknown. */
+/* Returns whether the image has cuDNN, or the libraries of a CUDA toolkit; true if that is unknown. */
 static bool
-image_has_cudnn(const struct workspace *w)
+image_has(const struct workspace *w, const char *library)
 {
+	static const char *const none[] = { "ubuntu", "debian", "python" };
+	bool cudnn = !strcmp(library, "cudnn");
 	const struct recipe *r = w->r;
 	const struct text *image = r->runtime.base.s ? &r->runtime.base : &r->base;
 	struct image_name n;
@@ -185,11 +187,14 @@ image_has_cudnn(const struct workspace *w)
 	if (!image->s)
 		return true;
 	n = facts_image_name(w->f, image->s);
-	if (list_any(x, &r->apt, strstr(x->s, "cudnn") != NULL))
+	if (list_any(x, &r->apt, strstr(x->s, library) || (!cudnn && strstr(x->s, "npp"))))
 		return true;
 	if (!strcmp(n.repository, "nvidia/cuda"))
-		return !n.tag || n.cudnn;
-	return strcmp(n.repository, "ubuntu") != 0 && strcmp(n.repository, "debian") != 0;
+		return cudnn ? !n.tag || n.cudnn : !n.flavour || strcmp(n.flavour, "base") != 0;
+	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+		if (!strcmp(n.repository, none[i]))
+			return false;
+	return true;
 }
 
 /* Returns whether the image or a package has cuDNN; true if that is unknown. */
@@ -199,7 +204,7 @@ has_cudnn(const struct workspace *w)
 	const struct recipe *r = w->r;
 
 	return r->torch.at.line || r->torch.version.s || r->extensions.n || r->app.needs ||
-	       image_has_cudnn(w) || list_any(q, &r->packages, may_bring_cudnn(w, q->req));
+	       image_has(w, "cudnn") || list_any(q, &r->packages, may_bring_cudnn(w, q->req));
 }
 
 /* Returns a value that only the recipe decides, or NULL. */
@@ -211,7 +216,9 @@ given_value(const struct rule_case *c, const struct rule_condition *k)
 	if (k->variable == VAR_PACKAGE)
 		return recipe_has(c->w, k->name) ? k->name : NULL;
 	if (k->variable == VAR_LIBRARY)
-		return (starts_with(k->name, "image") ? image_has_cudnn(c->w) : has_cudnn(c->w)) ?
+		return (starts_with(k->name, "image-") ?
+				image_has(c->w, k->name + strlen("image-")) :
+				has_cudnn(c->w)) ?
 			       k->name :
 			       NULL;
 	if (k->variable == VAR_FROM)
