@@ -189,6 +189,7 @@ bound(struct workspace *w, struct stack_package *p)
 			const char *from = end_of(w->a, all[i].spec, ">=");
 			const char *to = end_of(w->a, all[i].spec, "<");
 
+			to = to ? to : end_of(w->a, all[i].spec, "<=");
 			if (!from || (below && text_version_order(w, from, below) >= 0) ||
 			    (to && (!below || text_version_order(w, to, below) < 0)) ||
 			    !is_apart(w, &all[i]))
