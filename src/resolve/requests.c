@@ -239,13 +239,35 @@ package_variable(struct workspace *w, const char *key)
 			    key);
 }
 
+/* Returns the known release in a URL: of a wheel, or of a tag such as v1.2.0 of a git repository. */
+static const char *
+release_of_url(struct workspace *w, const struct requirement *req, bool *is_wheel)
+{
+	const struct python_package *p = req->url ? facts_package(w->f, req->key) : NULL;
+	const char *tag = p && starts_with(req->url, "git+") ? strrchr(req->url, '@') : NULL;
+	const struct version *v;
+
+	*is_wheel = req->url && recipe_names_wheel(req->url);
+	if (*is_wheel)
+		return version_of_url(w, req->url);
+	if (!tag)
+		return NULL;
+	tag = arena_copy(w->a, tag + 1, strcspn(tag + 1, "#"));
+	v = version_parse(w->a, tag + (*tag == 'v'));
+	return v && package_release(p, v) ? version_text(w->a, v) : NULL;
+}
+
 /* Adds every requested release before the first set is made, so that sets include it. */
 static void
 name_requested_releases(struct workspace *w, const struct recipe_requirements *all)
 {
 	for (size_t i = 0; i < all->n; i++) {
 		const struct requirement *req = all->at[i].req;
+		bool wheel;
+		const char *release = release_of_url(w, req, &wheel);
 
+		if (release && applies(w, req->marker))
+			variable_candidate(w, package_variable(w, req->key), release);
 		if (specifiers_pin(req->spec) && applies(w, req->marker) &&
 		    strcmp(req->key, "torch") != 0 && bounds_count(w, req->key))
 			set_allowed(w, package_variable(w, req->key), req->spec);
@@ -271,8 +293,9 @@ request_requirement(struct workspace *w, const struct recipe_requirement *q, boo
 {
 	const struct requirement *req = q->req;
 	const struct version *pin;
-	const char *key = req->key, *wheel;
+	const char *key = req->key, *release;
 	unsigned variable;
+	bool wheel;
 
 	if (!applies(w, req->marker))
 		return;
@@ -281,8 +304,8 @@ request_requirement(struct workspace *w, const struct recipe_requirement *q, boo
 		not_checked(w, q, application, "only the torch of `torch:` is checked");
 		return;
 	}
-	wheel = req->url && recipe_names_wheel(req->url) ? version_of_url(w, req->url) : NULL;
-	if (!wheel && !is_tracked(w, key)) {
+	release = release_of_url(w, req, &wheel);
+	if (!release && !is_tracked(w, key)) {
 		if (req->url || !facts_package_independent(w->f, key))
 			not_checked(w, q, application, "not in the knowledge base");
 		else if (req->extras.n)
@@ -294,7 +317,7 @@ request_requirement(struct workspace *w, const struct recipe_requirement *q, boo
 			return;
 	}
 	variable = package_variable(w, key);
-	if (wheel)
+	if (wheel && release)
 		w->variables.at[variable]->wheel = req->url;
 	request(w,
 		(struct request){
@@ -307,8 +330,8 @@ request_requirement(struct workspace *w, const struct recipe_requirement *q, boo
 						 q->text.s),
 			.requirement = q,
 			.application = application },
-		wheel,
-		wheel    ? NULL :
+		release,
+		release  ? NULL :
 		req->url ? set_all(w, variable) :
 			   set_allowed(w, variable, req->spec),
 		LIGHT);

@@ -198,7 +198,8 @@ add_package(struct workspace *w, const struct request *p)
 
 	if (!c)
 		return;
-	if (p->requirement->req->url && !(c->known && w->variables.at[p->variable]->wheel))
+	if (p->requirement->req->url &&
+	    (requested(w, p->variable) < 0 || !(c->known || c->published)))
 		add_by(w, BY_METADATA, name,
 		       "the requirements of a file at a URL are unknown before the build");
 	else if (!c->known && !facts_package_independent(w->f, t->key) &&
