@@ -111,9 +111,11 @@ $(BUILD)/generate: $(BUILD)/facts/generate.o $(BUILD)/libgenerate.a
 	$(Q)$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(libs)
 
 # The lists are in separate files, so that make also notices removed files.
-$(BUILD)/gen/knowledge.list $(BUILD)/gen/templates.list: FORCE
-	@mkdir -p $(@D)
-	@printf '%s\n' $($(basename $(@F))) | cmp -s - $@ || printf '%s\n' $($(basename $(@F))) > $@
+$(BUILD)/gen/knowledge.list $(BUILD)/gen/templates.list: FORCE | $(BUILD)/gen
+	@$(file >$@.new,$($(basename $(@F)))) cmp -s $@.new $@ || cp $@.new $@
+
+$(BUILD)/gen:
+	@mkdir -p $@
 
 $(BUILD)/gen/knowledge.c: $(GENERATE) $(knowledge) $(BUILD)/gen/knowledge.list
 	$(Q)$(GENERATE) knowledge knowledge > $@
