@@ -134,6 +134,7 @@ add_own(struct extension_release *r, const struct facts *f, const char *name, co
 	r->file_version = fact_text_of(own, "says");
 	r->on_pypi = fact_true_of(own, "pypi");
 	r->git_tag = fact_text_of(own, "tag");
+	r->git = fact_text_of(own, "git");
 	r->every_commit = fact_true_of(own, "every_commit");
 	r->day = fact_day_of(own, "date");
 	r->more_tags = fact_items(f->a, fact_get(own, "more_tags"));
@@ -284,12 +285,20 @@ same_repository(const char *x, const char *y)
 	return !strncasecmp(x, y, n) && (!y[n] || !strcasecmp(y + n, ".git"));
 }
 
+bool
+extension_has(const struct extension *e, const struct extension_release *r, const char *git)
+{
+	const char *own = r->git ? r->git : e->git;
+
+	return git ? own && same_repository(own, git) : !r->git;
+}
+
 const struct extension_release *
 extension_commit(const struct extension *e, const char *git)
 {
 	size_t i = !git || (e->git && same_repository(e->git, git)) ? e->nreleases : 0;
 
-	while (i > 0 && !e->releases[i - 1].every_commit)
+	while (i > 0 && (!e->releases[i - 1].every_commit || e->releases[i - 1].git))
 		i--;
 	return i ? &e->releases[i - 1] : NULL;
 }

@@ -35,8 +35,7 @@ const struct facts *facts_load(struct arena *a, struct diags *ds, const char *ov
 /* Returns the day of the newest claim, "2026-11-20", which --version prints. */
 const char *facts_date(const struct facts *f);
 
-/* Returns what version_parse() and specifiers_parse() return for the text.  Each text is parsed once
- * for all cells of a matrix; the result lives as long as the knowledge. */
+/* Parses each text once for all cells of a matrix; the result lives as long as the knowledge. */
 const struct version *facts_version(const struct facts *f, const char *text);
 const struct specifiers *facts_specifiers(const struct facts *f, const char *text);
 
@@ -228,8 +227,7 @@ struct python_build {
 	const char *source;
 };
 
-/* Returns the standalone build of a series for a machine ("x86_64"): that of Modal's default image
- * builder, otherwise uv's; NULL: neither is known. */
+/* Returns the standalone build of a series for a machine: Modal's, otherwise uv's; or NULL. */
 const struct python_build *facts_standalone_python(const struct facts *f, const char *series,
 						   const char *machine);
 /* Returns the series of CPython in the knowledge base. */
@@ -246,6 +244,7 @@ struct extension_release {
 	const char *sdist_why;       /* why not, or NULL */
 	enum tri isolated;           /* pip can build it without torch */
 	const char *git_tag;         /* "v1.4.0"; NULL: no tag known */
+	const char *git;             /* its repository, if not that of the extension; or NULL */
 	struct names more_tags;      /* tags of later commits that carry the same version */
 	struct names build_requires; /* besides torch: "packaging", "ninja", "wheel" */
 	struct names run_requires;   /* ordinary packages for run time, in order, without torch */
@@ -308,9 +307,10 @@ bool facts_extension_says(const struct facts *f, const char *name, const char *f
 			  const char *value);
 /* Finds a release by version ("1.4.0") or any git tag ("v1.4.0"); NULL: unknown. */
 const struct extension_release *extension_release(const struct extension *e, const char *version);
-/* Finds the release whose facts hold for other commits of its repository; NULL: none, or `git` is
- * another repository. */
+/* Finds the release whose facts hold for the other commits of the repository `git`; or NULL. */
 const struct extension_release *extension_commit(const struct extension *e, const char *git);
+/* Returns true if the tag of a release is in the repository `git`; NULL: that of the extension. */
+bool extension_has(const struct extension *e, const struct extension_release *r, const char *git);
 
 /*
  * Returns true if pip can install it as an ordinary package, from a wheel of PyPI or compiled

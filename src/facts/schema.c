@@ -294,6 +294,7 @@ static const struct fact_field extension_file[] = {
 	GROUPS_("env", F_ENV, NEED("what", F_TEXT)),
 	GROUPS_("releases", F_VERSION,
 		ONE_("tag", F_TAG),
+		ONE_("git", F_URL),
 		ONE_("date", F_DATE),
 		ONE_("pypi", F_BOOL),
 		MANY_("more_tags", F_TAG),

@@ -178,7 +178,10 @@ from_git(struct workspace *w, const struct recipe_extension *e, struct stack_ext
 	bool given = e->git.s || e->ref.s;
 
 	x->source = SOURCE_GIT;
-	x->url = e->git.s ? e->git.s : known ? known->git : NULL;
+	x->url = e->git.s                      ? e->git.s :
+		 x->release && x->release->git ? x->release->git :
+		 known                         ? known->git :
+						 NULL;
 	x->ref = given ? e->ref.s : x->release ? x->release->git_tag : NULL;
 	x->submodules = !known || known->submodules;
 	x->subdirectory = e->subdirectory.s ? e->subdirectory.s :

@@ -12,7 +12,7 @@ newest(struct workspace *w, const struct extension *known, bool tagged, const ch
 		const struct version *v = facts_version(w->f, r->version);
 		bool pypi = !tagged && r->on_pypi && r->sdist_buildable == TRI_YES;
 
-		if (v && !version_is_prerelease(v) && (r->git_tag || pypi) &&
+		if (v && !version_is_prerelease(v) && ((r->git_tag && !r->git) || pypi) &&
 		    (!upto || text_version_order(w, r->version, upto) <= 0))
 			return r;
 	}

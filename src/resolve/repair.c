@@ -127,6 +127,17 @@ is_only_file(const struct solution *solution, const struct request *p, const str
 	return e && !extension_is_package(e, c->entry, req->key);
 }
 
+/* Returns the tag of a release in the repository that the recipe names; NULL: it is in another. */
+static const char *
+tag_of(const struct solution *solution, const struct request *p,
+       const struct extension_release *release)
+{
+	const struct extension *e = facts_extension(solution->work->f, p->extension->key);
+
+	return release && e && extension_has(e, release, p->extension->git.s) ? release->git_tag :
+										NULL;
+}
+
 /* Returns the new value of a pin; NULL: the user must edit it. */
 static const char *
 value_of(const struct solution *solution, const struct repair *r, const struct request *p)
@@ -134,7 +145,6 @@ value_of(const struct solution *solution, const struct repair *r, const struct r
 	struct arena *a = solution->work->a;
 	const struct candidate *c = chosen_then(solution, &r->best, p);
 	const struct candidate *build = chosen(solution, &r->best, "torch build");
-	const struct extension_release *release;
 	const struct version *v;
 
 	if (p->kind == REQUEST_BASE)
@@ -157,7 +167,7 @@ value_of(const struct solution *solution, const struct repair *r, const struct r
 	case REQUEST_PYTHON: return c->text;
 	case REQUEST_VERSION:
 		return strpbrk(p->text, "<>=!~") ? arena_printf(a, "==%s", c->text) : c->text;
-	case REQUEST_REF: release = c->entry; return release ? release->git_tag : NULL;
+	case REQUEST_REF: return tag_of(solution, p, c->entry);
 	case REQUEST_FROM: return p->extension->from_at.line ? "auto" : NULL;
 	case REQUEST_REQUIREMENT:
 		return is_only_file(solution, p, c) ?
@@ -175,6 +185,19 @@ is_gone(const struct request *p, const struct candidate *c)
 	bool release = p->kind != REQUEST_FROM && p->kind != REQUEST_URL;
 
 	return !c && (p->requirement || (p->extension && release));
+}
+
+/* Returns a release with its repository: the recipe names another one. */
+static const char *
+in_repository(const struct solution *solution, const struct request *p, const struct candidate *c)
+{
+	const struct extension *e = facts_extension(solution->work->f, p->extension->key);
+	const struct extension_release *release = c->entry;
+	const char *git = release && release->git ? release->git : e ? e->git : NULL;
+
+	return git && release && release->git_tag ?
+		       arena_printf(solution->work->a, "%s of %s", c->text, git) :
+		       c->text;
 }
 
 /* Returns its text in a sentence: "torch 2.6.0". */
@@ -201,7 +224,10 @@ now_of(const struct solution *solution, const struct repair *r, const struct req
 		return c ? arena_printf(a, "%s %s", p->extension->name.s, c->text) : "another file";
 	if (p->kind == REQUEST_REQUIREMENT && !value)
 		return arena_printf(a, "another %s", p->requirement->req->name);
-	as.text = value ? value : c ? c->text : "another";
+	as.text = value                       ? value :
+		  c && p->kind == REQUEST_REF ? in_repository(solution, p, c) :
+		  c                           ? c->text :
+						"another";
 	return request_name(solution, &as);
 }
 

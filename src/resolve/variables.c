@@ -168,6 +168,24 @@ fill_companion(struct workspace *w, struct domain *s)
 			add_once(w, s, torch_companion(torch[i], s->t.key), NULL);
 }
 
+/* Returns true for a release of another repository, which replaces no release of this one: its code
+ * differs. The recipe may name it. */
+static bool
+is_elsewhere(struct workspace *w, const struct domain *s, const struct extension_release *r)
+{
+	const struct extension *known = s->entry;
+
+	for (size_t i = 0; r->git && i < w->r->extensions.n; i++) {
+		const struct recipe_extension *e = &w->r->extensions.at[i];
+		const char *named = e->ref.s ? e->ref.s : e->version.s;
+
+		if (!strcmp(e->key, s->t.key) && ((named && extension_release(known, named) == r) ||
+						  (e->git.s && extension_has(known, r, e->git.s))))
+			return false;
+	}
+	return r->git;
+}
+
 static void
 fill(struct workspace *w, struct domain *s)
 {
@@ -191,7 +209,8 @@ fill(struct workspace *w, struct domain *s)
 	case VARIABLE_EXTENSION:
 		s->entry = e = facts_extension(w->f, s->t.key);
 		for (n = e ? e->nreleases : 0; n-- > 0;)
-			add(w, s, e->releases[n].version, &e->releases[n]);
+			if (!is_elsewhere(w, s, &e->releases[n]))
+				add(w, s, e->releases[n].version, &e->releases[n]);
 		fill_published(w, s, facts_package(w->f, s->t.key));
 		break;
 	case VARIABLE_PACKAGE:
