@@ -249,7 +249,7 @@ put_knowledge(struct arena *a, struct buf *b, const struct fact_files *files)
 {
 	struct packed_file *packed = arena_array_of(a, struct packed_file, files->n);
 	bool *compress = arena_array_of(a, bool, files->n);
-	struct buf rows = BUF(a), texts = BUF(a), blocks = BUF(a), dictionary;
+	struct buf rows = BUF(a), texts = BUF(a), blocks = BUF(a), apart = BUF(a), dictionary;
 	struct map paired = MAP(a);
 
 	for (size_t i = 0; i < files->n; i++) {
@@ -262,6 +262,7 @@ put_knowledge(struct arena *a, struct buf *b, const struct fact_files *files)
 	text_added(&texts, "");
 	for (size_t i = 0; i < files->n; i++) {
 		struct packed_file p = packed[i];
+		bool alone = !strcmp(p.name, FACT_SIGNATURES);
 
 		if (compress[i] && !compressed(a, &p, &dictionary))
 			return false;
@@ -270,14 +271,18 @@ put_knowledge(struct arena *a, struct buf *b, const struct fact_files *files)
 		buf_printf(&rows, "\t{ %zu, %zu, %zu, %zu, %zu, %u, %u, %u },\n",
 			   text_added(&texts, p.name), text_added(&texts, p.index.aliases),
 			   text_added(&texts, p.index.on),
-			   text_added(&texts, unseen(a, &paired, p.index.paired)), blocks.n, p.z,
-			   p.n, p.words);
-		buf_add(&blocks, p.block, p.z ? p.z : p.n);
+			   text_added(&texts, unseen(a, &paired, p.index.paired)),
+			   alone ? (size_t)FACT_APART : blocks.n, p.z, p.n, p.words);
+		buf_add(alone ? &apart : &blocks, p.block, p.z ? p.z : p.n);
 	}
 	buf_puts(b, "/* Written by generate from knowledge/; not to be edited. */\n"
 		    "#include \"facts/schema.h\"\n\n"
 		    "static const unsigned char dictionary[] = {");
 	put_bytes(b, (const unsigned char *)dictionary.p, dictionary.n);
+	/* In a section of its own, the linker leaves it out of `stackbuild`, which searches no logs. */
+	buf_puts(b, "\n};\n\n__attribute__((section(\".rodata.signatures\")))\n"
+		    "const unsigned char packed_signatures[] = {");
+	put_bytes(b, (const unsigned char *)apart.p, apart.n);
 	buf_puts(b, "\n};\n\nstatic const _Alignas(uint32_t) unsigned char blocks[] = {");
 	put_bytes(b, (const unsigned char *)blocks.p, blocks.n);
 	buf_puts(b, "\n};\n\nstatic const char texts[] = {");

@@ -30,6 +30,8 @@ fact_node(struct arena *a, const struct claim *x, const struct source *src)
 	return n;
 }
 
+const unsigned char *facts_signature_block;
+
 static struct facts *
 facts_of(struct arena *a, struct packed_facts packed)
 {
@@ -50,7 +52,8 @@ facts_of(struct arena *a, struct packed_facts packed)
 			.name = packed.texts + row->name,
 			.index = { packed.texts + row->aliases, packed.texts + row->on,
 				   packed.texts + row->paired },
-			.block = packed.blocks + row->block,
+			.block = row->block == FACT_APART ? (const void *)facts_signature_block :
+							    packed.blocks + row->block,
 			.z = row->z,
 			.n = row->n,
 			.words = row->words,
@@ -160,6 +163,8 @@ written(struct arena *a, const struct facts *f)
 		const char *name = f->read->files.at[i].packed.name;
 		struct source *src = arena_new_of(a, struct source);
 
+		if (!f->read->files.at[i].packed.block)
+			continue;
 		src->path = arena_printf(a, "knowledge/%s", name);
 		src->text = "";
 		list_push(a, &files,
@@ -181,7 +186,8 @@ facts_with_overlay(struct arena *a, struct diags *ds, const struct fact_files *o
 	 * may be in an unreadable file.
 	 */
 	for (size_t i = 0; i < over->n; i++)
-		ok &= lay_over(a, ds, &files, &over->at[i]);
+		ok &= (!facts_signature_block && !strcmp(over->at[i].name, FACT_SIGNATURES)) ||
+		      lay_over(a, ds, &files, &over->at[i]);
 	if (!ok || !facts_check_references(a, ds, &files))
 		return NULL;
 	newest = facts_newest_date(a, &files);

@@ -73,7 +73,10 @@ struct packed_file {
 	uint32_t words;    /* of the block, before its texts */
 };
 
-/* A struct packed_file in the program: offsets into `texts` and `blocks` instead of pointers. */
+/* A struct packed_file in the program: offsets into `texts` and `blocks` instead of pointers. The block
+ * of FACT_SIGNATURES is not in `blocks`, but facts_signature_block: its offset is FACT_APART. */
+#define FACT_SIGNATURES "signatures.yaml"
+#define FACT_APART UINT32_MAX
 struct packed_row {
 	uint32_t name, aliases, on, paired, block, z, n, words;
 };

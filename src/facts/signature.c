@@ -69,7 +69,7 @@ const struct signature *
 facts_signatures(const struct facts *f, struct arena *a, size_t *n)
 {
 	static const char *const groups[] = { "marks", "signatures", "families" };
-	const struct claim *file = facts_file(f, "signatures.yaml");
+	const struct claim *file = facts_file(f, FACT_SIGNATURES);
 	struct signatures all = { 0 };
 
 	for (size_t k = 0; k < 3; k++) {
