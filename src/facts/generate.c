@@ -82,7 +82,8 @@ is_compressed(const char *name)
 	for (size_t i = 0; i < sizeof(usual) / sizeof(*usual); i++)
 		if (!strcmp(name, usual[i]))
 			return false;
-	return strchr(name, '/') || among(name, "harvest.yaml independent.yaml signatures.yaml");
+	return strchr(name, '/') ||
+	       among(name, "harvest.yaml independent.yaml nvidia.yaml " FACT_SIGNATURES);
 }
 
 /* With a dictionary, as raw deflate, without zlib's header and checksums. */

@@ -188,7 +188,7 @@ const char *
 facts_torch_nvidia(const struct facts *f, const char *version, const char *build,
 		   const char *package, const char **source)
 {
-	const struct claim *rows = fact_get(facts_file(f, "torch.yaml"), "nvidia");
+	const struct claim *rows = fact_get(facts_file(f, "nvidia.yaml"), "torch");
 	size_t n = strlen(package);
 
 	for (size_t i = 0; i < fact_count(rows); i++) {
