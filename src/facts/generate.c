@@ -219,18 +219,6 @@ dictionary_of(struct arena *a, const struct packed_file *files, const bool *comp
 	return out;
 }
 
-/* Adds a text with its NUL; returns its offset. All empty texts are the first one. */
-static size_t
-text_added(struct buf *texts, const char *s)
-{
-	size_t at = texts->n;
-
-	if (!*s && at)
-		return 0;
-	buf_add(texts, s, strlen(s) + 1);
-	return at;
-}
-
 /* Returns the words that are not in `seen`, and adds them to it. */
 static const char *
 unseen(struct arena *a, struct map *seen, const char *words)
@@ -243,6 +231,25 @@ unseen(struct arena *a, struct map *seen, const char *words)
 			list_push(a, &out, all.at[i]);
 		}
 	return names_join(a, &out, " ");
+}
+
+/* Adds the block of a file to those of `stackbuild`, or sets it apart with its sizes before it. */
+static bool
+put_block(const struct packed_file *p, struct buf *rows, struct buf *blocks, struct buf *apart)
+{
+	const uint32_t sizes[] = { p->z, p->n, p->words };
+
+	if (!strcmp(p->name, FACT_SIGNATURES)) {
+		buf_puts(rows, "\t{ FACT_APART, 0, 0, 0 },\n");
+		buf_add(apart, (const char *)sizes, sizeof(sizes));
+		buf_add(apart, p->block, p->z);
+		return true;
+	}
+	while (!p->z && blocks->n % sizeof(uint32_t))
+		buf_putc(blocks, '\0');
+	buf_printf(rows, "\t{ %zu, %u, %u, %u },\n", blocks->n, p->z, p->n, p->words);
+	buf_add(blocks, p->block, p->z ? p->z : p->n);
+	return p->z <= UINT16_MAX && p->n <= UINT16_MAX && p->words <= UINT16_MAX;
 }
 
 static bool
@@ -260,21 +267,15 @@ put_knowledge(struct arena *a, struct buf *b, const struct fact_files *files)
 			facts_squeeze(a, &packed[i]);
 	}
 	dictionary = dictionary_of(a, packed, compress, files->n);
-	text_added(&texts, "");
 	for (size_t i = 0; i < files->n; i++) {
 		struct packed_file p = packed[i];
-		bool alone = !strcmp(p.name, FACT_SIGNATURES);
 
 		if (compress[i] && !compressed(a, &p, &dictionary))
 			return false;
-		while (!p.z && blocks.n % sizeof(uint32_t))
-			buf_putc(&blocks, '\0');
-		buf_printf(&rows, "\t{ %zu, %zu, %zu, %zu, %zu, %u, %u, %u },\n",
-			   text_added(&texts, p.name), text_added(&texts, p.index.aliases),
-			   text_added(&texts, p.index.on),
-			   text_added(&texts, unseen(a, &paired, p.index.paired)),
-			   alone ? (size_t)FACT_APART : blocks.n, p.z, p.n, p.words);
-		buf_add(alone ? &apart : &blocks, p.block, p.z ? p.z : p.n);
+		buf_printf(&texts, "%s%c%s%c%s%c%s%c", p.name, 0, p.index.aliases, 0, p.index.on, 0,
+			   unseen(a, &paired, p.index.paired), 0);
+		if (!put_block(&p, &rows, &blocks, &apart))
+			return false;
 	}
 	buf_puts(b, "/* Written by generate from knowledge/; not to be edited. */\n"
 		    "#include \"facts/schema.h\"\n\n"

@@ -32,10 +32,44 @@ fact_node(struct arena *a, const struct claim *x, const struct source *src)
 
 const unsigned char *facts_signature_block;
 
+/* Returns the text at *texts, and moves it behind its NUL. */
+static const char *
+next_text(const char **texts)
+{
+	const char *text = *texts;
+
+	*texts += *text ? strlen(text) + 1 : 1;
+	return text;
+}
+
+static struct packed_file
+packed_file_of(const struct packed_facts *packed, size_t i, const char **texts)
+{
+	const struct packed_row *row = &packed->files[i];
+	struct packed_file file = { .z = row->z, .n = row->n, .words = row->words };
+	uint32_t sizes[3];
+
+	file.name = next_text(texts);
+	file.index.aliases = next_text(texts);
+	file.index.on = next_text(texts);
+	file.index.paired = next_text(texts);
+	if (row->block != FACT_APART) {
+		file.block = packed->blocks + row->block;
+	} else if (facts_signature_block) {
+		memcpy(sizes, facts_signature_block, sizeof(sizes));
+		file.z = sizes[0];
+		file.n = sizes[1];
+		file.words = sizes[2];
+		file.block = facts_signature_block + sizeof(sizes);
+	}
+	return file;
+}
+
 static struct facts *
 facts_of(struct arena *a, struct packed_facts packed)
 {
 	struct facts *f = arena_new_of(a, struct facts);
+	const char *texts = packed.texts;
 
 	*f = (struct facts){ .a = a, .date = packed.date };
 	f->read = arena_new_of(a, struct facts_read);
@@ -45,20 +79,8 @@ facts_of(struct arena *a, struct packed_facts packed)
 	f->read->paired = MAP(a);
 	f->read->files = (struct fact_roots){ arena_array_of(a, struct fact_root, packed.n),
 					      packed.n, packed.n };
-	for (size_t i = 0; i < packed.n; i++) {
-		const struct packed_row *row = &packed.files[i];
-
-		f->read->files.at[i].packed = (struct packed_file){
-			.name = packed.texts + row->name,
-			.index = { packed.texts + row->aliases, packed.texts + row->on,
-				   packed.texts + row->paired },
-			.block = row->block == FACT_APART ? (const void *)facts_signature_block :
-							    packed.blocks + row->block,
-			.z = row->z,
-			.n = row->n,
-			.words = row->words,
-		};
-	}
+	for (size_t i = 0; i < packed.n; i++)
+		f->read->files.at[i].packed = packed_file_of(&packed, i, &texts);
 	return f;
 }
 

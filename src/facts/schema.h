@@ -73,12 +73,16 @@ struct packed_file {
 	uint32_t words;    /* of the block, before its texts */
 };
 
-/* A struct packed_file in the program: offsets into `texts` and `blocks` instead of pointers. The block
- * of FACT_SIGNATURES is not in `blocks`, but facts_signature_block: its offset is FACT_APART. */
+/*
+ * A struct packed_file in the program, without pointers: `texts` has the name and the three texts of the
+ * index of each file, in order. The block of FACT_SIGNATURES is not in `blocks`, but in
+ * facts_signature_block, behind z, n and words of four bytes each: its offset is FACT_APART.
+ */
 #define FACT_SIGNATURES "signatures.yaml"
 #define FACT_APART UINT32_MAX
 struct packed_row {
-	uint32_t name, aliases, on, paired, block, z, n, words;
+	uint32_t block;
+	uint16_t z, n, words;
 };
 
 struct packed_facts {

@@ -346,6 +346,7 @@ main(void)
 		TEST(expansion_restores_every_block),
 	};
 
+	facts_signature_block = packed_signatures;
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests_name("facts of packages", tests, NULL, NULL);
 }
