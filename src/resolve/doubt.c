@@ -165,6 +165,50 @@ is_python_unknown(struct workspace *w, const struct python_package *p, const str
 	       (!supports(w, &p->releases[i - 1], python) || !supports(w, &p->releases[i], python));
 }
 
+/* --- bounds that a later release has added --- */
+
+/* later: how many of the following releases count */
+enum { BOUNDED_SOON = 6 };
+
+/* Returns true if a known release older than v is within a requirement that excludes v. */
+static bool
+is_bound_below(struct workspace *w, const struct requirement *req, const struct version *v)
+{
+	const struct python_package *p = facts_package(w->f, req->key);
+
+	if (!is_bounded(w, req->spec) || specifiers_match(req->spec, v))
+		return false;
+	for (size_t i = 0; p && i < p->n && version_cmp(p->releases[i].v, v) < 0; i++)
+		if (specifiers_match(req->spec, p->releases[i].v))
+			return true;
+	return false;
+}
+
+/* Returns "1.13.3 requires transformers<4.35": what a later release than c excludes, or NULL. */
+static const char *
+bounded_later(struct workspace *w, const struct solver_variable *t, const struct candidate *c)
+{
+	const struct python_package *p = facts_package(w->f, t->key);
+	size_t i = 0;
+
+	while (i < p->n && version_cmp(p->releases[i].v, c->v) <= 0)
+		i++;
+	for (size_t end = i + BOUNDED_SOON; i < p->n && i < end; i++)
+		list_each (text, &p->releases[i].requires) {
+			const struct requirement *req = requirement_parse(w->a, *text, NULL, NULL);
+			const struct candidate *other =
+				req ? solution_selected(w->solution, req->key) : NULL;
+
+			if (other && other->v && strcmp(req->key, t->key) != 0 &&
+			    is_pinned_for(w, t, c->v, req) && applies_here(w, t, req->marker) &&
+			    is_bound_below(w, req, other->v))
+				return arena_printf(w->a, "its later release %s requires %s%s",
+						    p->releases[i].version, req->name,
+						    specifiers_text(w->a, req->spec));
+		}
+	return NULL;
+}
+
 const char *
 release_doubt(struct workspace *w, const struct solver_variable *t, const struct candidate *c)
 {
@@ -185,7 +229,7 @@ release_doubt(struct workspace *w, const struct solver_variable *t, const struct
 		name = ever_required(w, t, c->v);
 	return name ? arena_printf(w->a, "its requirement on %s is not in the knowledge base",
 				   name) :
-		      NULL;
+		      bounded_later(w, t, c);
 }
 
 /* --- packages newer than the release that requires them --- */
