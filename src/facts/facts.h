@@ -447,8 +447,8 @@ struct rule_condition {
 	struct names words; /* one of these; no spec and no words: it is present */
 	bool not ;          /* true if none of the words applies */
 	bool absent;        /* the recipe does not name it */
-	bool given;         /* only the recipe decides it: env, apt, from, library, and absent */
-	bool all;           /* for gpus: all of them; otherwise any */
+	bool given; /* only the recipe decides it: env, apt, from, library, other gpus, and absent */
+	bool all;   /* for gpus: all of them; otherwise any */
 	/* The variable in the specifier; its name is NULL if there is none. */
 	struct rule_reference {
 		enum rule_variable variable;

@@ -14,7 +14,7 @@ static const struct {
 	{ "gcc", VAR_GCC },       { "glibc", VAR_GLIBC },       { "c++", VAR_STD },
 	{ "os", VAR_OS },         { "python", VAR_PYTHON },     { "machine", VAR_MACHINE },
 	{ "driver", VAR_DRIVER }, { "gpus", VAR_GPUS },         { "extension", VAR_EXTENSION },
-	{ "source", VAR_SOURCE },
+	{ "source", VAR_SOURCE }, { "other gpus", VAR_GPUS },
 };
 
 static bool
@@ -105,7 +105,8 @@ rule_condition_parse(struct arena *a, const char *variable, const char *text,
 
 	*out = (struct rule_condition){ .variable = variable_of(variable), .name = variable };
 	out->given = out->variable == VAR_ENV || out->variable == VAR_APT ||
-		     out->variable == VAR_FROM || out->variable == VAR_LIBRARY;
+		     out->variable == VAR_FROM || out->variable == VAR_LIBRARY ||
+		     !strcmp(variable, "other gpus");
 	if (out->given)
 		out->name = strchr(variable, ' ') + 1;
 	else if (out->variable == VAR_PACKAGE && !name_valid(variable))

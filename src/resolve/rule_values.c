@@ -211,8 +211,13 @@ has_cudnn(const struct workspace *w)
 static const char *
 given_value(const struct rule_case *c, const struct rule_condition *k)
 {
+	unsigned gpu;
+
 	if (k->variable == VAR_ENV)
 		return env_of(c, k->name);
+	for (size_t g = 0; k->variable == VAR_GPUS && next_gpu(c->w, &g, &gpu);)
+		if (solve_set_has(rule_set(c, k, (int)gpu), 0))
+			return k->name;
 	if (k->variable == VAR_PACKAGE)
 		return recipe_has(c->w, k->name) ? k->name : NULL;
 	if (k->variable == VAR_LIBRARY)

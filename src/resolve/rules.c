@@ -195,7 +195,7 @@ each_case(struct rule_case c)
 
 	for (size_t i = 0; i < c.rule->when.n && !c.value; i++) {
 		const struct rule_condition *k = &c.rule->when.at[i];
-		bool any_gpu = k->variable == VAR_GPUS && !k->all;
+		bool any_gpu = k->variable == VAR_GPUS && !k->all && !k->given;
 		int *domain = any_gpu ? &c.gpu : &c.extension;
 
 		if (k->reference.name)
@@ -280,11 +280,11 @@ rejects_gpu(const struct rule_case *c, const char *cc)
 	list_each (k, &c->rule->when) {
 		if (k->all || k->reference.name || k->variable == VAR_EXTENSION ||
 		    k->variable == VAR_SOURCE ||
-		    (k->variable == VAR_GPUS ?
+		    (k->variable == VAR_GPUS && !k->given ?
 			     !k->spec || !specifiers_match(facts_specifiers(c->w->f, k->spec), v) :
 			     truth_of(c, k) != YES || (k->given && !rule_can_hold(c))))
 			return false;
-		gpu |= k->variable == VAR_GPUS;
+		gpu |= k->variable == VAR_GPUS && !k->given;
 	}
 	return gpu;
 }
