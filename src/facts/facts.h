@@ -299,7 +299,7 @@ struct extension {
 	const char *source;
 };
 
-/* Returns the extension of that name or alias; NULL: it is not in the knowledge base. */
+/* Returns the extension of that name or alias, or NULL. */
 const struct extension *facts_extension(const struct facts *f, const char *name);
 struct names facts_extension_names(const struct facts *f);
 /* Returns true if the file of an extension has `field: value` for all releases. */
@@ -339,8 +339,8 @@ const char *facts_extension_wheel(const struct facts *f, struct arena *a,
 /* One line of a release's list of prebuilt wheels: each torch with each CUDA and Python. */
 struct wheel_row {
 	struct names torch, cuda, pythons; /* "2.2"; "cu122", "cu12"; "3.11" */
-	bool abi_old, abi_new, nightly;    /* built with a nightly of that torch, */
-	const char *lost; /* of which the release lacks this function; NULL: unknown */
+	bool abi_old, abi_new, nightly;    /* nightly: it was built with one of that torch */
+	const char *lost; /* what it needs, and the release lacks: a function; or NULL */
 };
 struct wheel_list {
 	const struct wheel_row *rows;

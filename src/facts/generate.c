@@ -249,7 +249,10 @@ put_block(const struct packed_file *p, struct buf *rows, struct buf *blocks, str
 		buf_putc(blocks, '\0');
 	buf_printf(rows, "\t{ %zu, %u, %u, %u },\n", blocks->n, p->z, p->n, p->words);
 	buf_add(blocks, p->block, p->z ? p->z : p->n);
-	return p->z <= UINT16_MAX && p->n <= UINT16_MAX && p->words <= UINT16_MAX;
+	if (p->n <= UINT16_MAX)
+		return true;
+	fprintf(stderr, "generate: %s is larger than 64 KiB: split it\n", p->name);
+	return false;
 }
 
 static bool
