@@ -302,8 +302,8 @@ constraint_release_glibc(struct query *q, struct workspace *w)
 
 /* --- the requirements of its metadata --- */
 
-solve_word *
-pythons_for(struct workspace *w, const char *key, const struct marker *m)
+static struct names
+extras_of(const struct workspace *w, const char *key)
 {
 	const struct recipe_requirements *lists[] = { &w->r->packages, &w->r->torch.with };
 	struct names extras = { 0 };
@@ -313,24 +313,52 @@ pythons_for(struct workspace *w, const char *key, const struct marker *m)
 			for (size_t n = 0; n < x->req->extras.n; n++)
 				if (!strcmp(x->req->key, key))
 					names_once(w->a, &extras, x->req->extras.at[n]);
+	return extras;
+}
+
+solve_word *
+pythons_for(struct workspace *w, const char *key, const struct marker *m)
+{
+	struct names extras = extras_of(w, key);
+
 	return set_pythons_with(w, m, &extras);
 }
 
+/* Returns a requirement of METADATA and the Pythons it is for; NULL: it is for none. Many releases
+ * share a marker, and most markers of extras are for none. */
+static const struct requirement *
+required(struct workspace *w, const struct names *extras, const char *text, solve_word **pythons)
+{
+	const char *marker = strchr(text, ';');
+	const char *key = marker ? marker : ";";
+	unsigned python = the_variable(w, VARIABLE_PYTHON);
+	const struct requirement *req;
+
+	*pythons = extras->n ? NULL : map_get(&w->pythons_in, key);
+	if (*pythons && set_is_empty(w, python, *pythons))
+		return NULL;
+	req = requirement_parse(w->a, text, NULL, NULL);
+	if (req && !*pythons) {
+		*pythons = set_pythons_with(w, req->marker, extras);
+		if (!extras->n)
+			map_put(&w->pythons_in, key, *pythons);
+	}
+	return req && !req->url && !set_is_empty(w, python, *pythons) ? req : NULL;
+}
+
 static void
-require(struct query *q, const struct package_release *r, const char *text)
+require(struct query *q, const struct package_release *r, const struct names *extras,
+	const char *text)
 {
 	struct workspace *w = q->w;
-	const struct requirement *req = requirement_parse(w->a, text, NULL, NULL);
+	solve_word *pythons, *those;
+	const struct requirement *req = required(w, extras, text, &pythons);
 	unsigned python = the_variable(w, VARIABLE_PYTHON), other;
-	solve_word *pythons = req ? pythons_for(w, variable_at(w, q->variable)->key, req->marker) :
-				    NULL,
-		   *those;
 	struct solve_term terms[3] = { THIS(q) };
 	bool every;
 	int asked;
 
-	if (!req || req->url || set_is_empty(w, python, pythons) ||
-	    !(is_tracked(w, req->key) || variable_find(w, req->key) >= 0))
+	if (!req || !(is_tracked(w, req->key) || variable_find(w, req->key) >= 0))
 		return;
 	other = variable_named(w, req->key);
 	those = set_in(w, other, specifiers_text(w->a, req->spec));
@@ -372,13 +400,15 @@ constraint_release_requires(struct query *q, struct workspace *w)
 	const struct domain *s = w->variables.at[q->variable];
 	const struct python_package *p = facts_package(w->f, s->t.key);
 	struct package_span span = release_span(w, &s->t, candidate_of(q));
+	struct names extras;
 
 	if (!span.older || !from_pypi(w, s))
 		return;
+	extras = extras_of(w, s->t.key);
 	for (size_t i = 0; i < span.older->requires.n; i++)
 		if (span.older == span.newer ||
 		    is_shared(p, span.newer, span.older->requires.at[i]))
-			require(q, span.older, span.older->requires.at[i]);
+			require(q, span.older, &extras, span.older->requires.at[i]);
 }
 
 /* --- existence --- */
