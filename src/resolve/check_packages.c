@@ -54,10 +54,15 @@ check_requirement(struct workspace *w, const struct recipe_requirement *q, const
 		    "`%s` cannot be installed as an ordinary package", q->text.s);
 	diag_why(d, "%s is compiled against torch", e->name);
 	diag_why(d, "%s",
-		 e->pypi == PYPI_NONE  ? "PyPI has no release of it" :
-		 e->pypi == PYPI_OTHER ? "on PyPI that name belongs to another project" :
-					 "pip compiles an ordinary package in an isolated "
-					 "environment, which has no torch");
+		 !req->url && e->pypi == PYPI_NONE ?
+			 "PyPI has no release of it" :
+		 !req->url && e->pypi == PYPI_OTHER ?
+			 "on PyPI that name belongs to another project" :
+			 "pip compiles an ordinary package in an "
+			 "isolated environment, which has no torch");
+	if (e->subdirectory && req->url && !strstr(req->url, "subdirectory="))
+		diag_why(d, "its setup.py is in %s, where pip looks only with `#subdirectory=%s`",
+			 e->subdirectory, e->subdirectory);
 	help_move(w->a, d, q->text.at, list, "extensions", "move it to `extensions`");
 	diag_source(d, r ? r->source : e->source);
 }
