@@ -195,12 +195,43 @@ written(struct arena *a, const struct facts *f)
 	return files;
 }
 
+/* Packs a merged file. A later file may share the names of its pairings, so the index keeps those that
+ * the overlay has removed. */
+static struct fact_root
+packed_over(struct arena *a, const struct fact_file *file, const struct fact_root *built_in)
+{
+	struct fact_root root = { .packed = facts_pack(a, file) };
+
+	if (built_in)
+		root.packed.index.paired = arena_printf(a, "%s %s", root.packed.index.paired,
+							built_in->packed.index.paired);
+	return root;
+}
+
+/* Returns the files of a merged knowledge base; both lists are in the order of their names. */
+static struct fact_roots
+roots_of(struct arena *a, const struct fact_roots *built_in, const struct fact_files *files)
+{
+	struct fact_roots roots = { 0 };
+	size_t k = 0;
+
+	list_each (file, files) {
+		const struct fact_root *same = NULL;
+
+		while (k < built_in->n && strcmp(built_in->at[k].packed.name, file->name) < 0)
+			k++;
+		if (k < built_in->n && !strcmp(built_in->at[k].packed.name, file->name))
+			same = &built_in->at[k];
+		list_push(a, &roots, file->over || !same ? packed_over(a, file, same) : *same);
+	}
+	return roots;
+}
+
 const struct facts *
 facts_with_overlay(struct arena *a, struct diags *ds, const struct fact_files *over, bool ok)
 {
 	struct facts *f = facts_of(a, packed_facts);
 	struct fact_files files = written(a, f);
-	struct fact_roots roots = { 0 };
 	const char *newest;
 
 	/*
@@ -215,9 +246,7 @@ facts_with_overlay(struct arena *a, struct diags *ds, const struct fact_files *o
 	newest = facts_newest_date(a, &files);
 	if (newest && strcmp(newest, f->date) > 0)
 		f->date = newest;
-	for (size_t i = 0; i < files.n; i++)
-		list_push(a, &roots, (struct fact_root){ .packed = facts_pack(a, &files.at[i]) });
-	f->read->files = roots;
+	f->read->files = roots_of(a, &f->read->files, &files);
 	for (size_t i = 0; i < over->n; i++)
 		list_push(a, &f->read->over, over->at[i].name);
 	return f;
