@@ -339,8 +339,8 @@ const char *facts_extension_wheel(const struct facts *f, struct arena *a,
 /* One line of a release's list of prebuilt wheels: each torch with each CUDA and Python. */
 struct wheel_row {
 	struct names torch, cuda, pythons; /* "2.2"; "cu122", "cu12"; "3.11" */
-	bool abi_old, abi_new, nightly;    /* nightly: it was built with one of that torch */
-	const char *lost; /* what it needs, and the release lacks: a function; or NULL */
+	bool abi_old, abi_new, nightly;    /* nightly: built against one of that torch */
+	const char *lost; /* a function that it calls and that the release lacks; or NULL */
 };
 struct wheel_list {
 	const struct wheel_row *rows;

@@ -249,7 +249,7 @@ put_block(const struct packed_file *p, struct buf *rows, struct buf *blocks, str
 		buf_putc(blocks, '\0');
 	buf_printf(rows, "\t{ %zu, %u, %u, %u },\n", blocks->n, p->z, p->n, p->words);
 	buf_add(blocks, p->block, p->z ? p->z : p->n);
-	if (p->n <= UINT16_MAX)
+	if (p->z <= UINT16_MAX && p->n <= UINT16_MAX && p->words <= UINT16_MAX)
 		return true;
 	fprintf(stderr, "generate: %s is larger than 64 KiB: split it\n", p->name);
 	return false;
@@ -284,7 +284,7 @@ put_knowledge(struct arena *a, struct buf *b, const struct fact_files *files)
 		    "#include \"facts/schema.h\"\n\n"
 		    "static const unsigned char dictionary[] = {");
 	put_bytes(b, (const unsigned char *)dictionary.p, dictionary.n);
-	/* In a section of its own, the linker leaves it out of `stackbuild`, which searches no logs. */
+	/* It has a section of its own, so that the linker omits it from `stackbuild`. */
 	buf_puts(b, "\n};\n\n__attribute__((section(\".rodata.signatures\")))\n"
 		    "const unsigned char packed_signatures[] = {");
 	put_bytes(b, (const unsigned char *)apart.p, apart.n);

@@ -32,7 +32,7 @@ fact_node(struct arena *a, const struct claim *x, const struct source *src)
 
 const unsigned char *facts_signature_block;
 
-/* Returns the text at *texts, and moves it behind its NUL. */
+/* Returns the text at *texts, and advances *texts to the next one. */
 static const char *
 next_text(const char **texts)
 {
@@ -195,8 +195,8 @@ written(struct arena *a, const struct facts *f)
 	return files;
 }
 
-/* Packs a merged file. A later file may share the names of its pairings, so the index keeps those that
- * the overlay has removed. */
+/* Packs a merged file. Its index keeps the names of pairings that the overlay has removed: the indexes of
+ * later built-in files omit them if they have them, too. */
 static struct fact_root
 packed_over(struct arena *a, const struct fact_file *file, const struct fact_root *built_in)
 {

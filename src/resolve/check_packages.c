@@ -61,7 +61,7 @@ check_requirement(struct workspace *w, const struct recipe_requirement *q, const
 			 "pip compiles an ordinary package in an "
 			 "isolated environment, which has no torch");
 	if (e->subdirectory && req->url && !strstr(req->url, "subdirectory="))
-		diag_why(d, "its setup.py is in %s, where pip looks only with `#subdirectory=%s`",
+		diag_why(d, "its setup.py is in %s, and pip finds it only with `#subdirectory=%s`",
 			 e->subdirectory, e->subdirectory);
 	help_move(w->a, d, q->text.at, list, "extensions", "move it to `extensions`");
 	diag_source(d, r ? r->source : e->source);

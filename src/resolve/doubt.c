@@ -167,7 +167,7 @@ is_python_unknown(struct workspace *w, const struct python_package *p, const str
 
 /* --- bounds that a later release has added --- */
 
-/* releases: only the bounds of so many following ones count */
+/* number of following releases whose bounds count */
 enum { BOUNDED_SOON = 6 };
 
 /* Returns true if a known release older than v is within a requirement that excludes v. */

@@ -75,7 +75,7 @@ struct workspace {
 	struct joint_repair joint;
 	struct waiting_pairs LIST(struct waiting_pair) waiting;
 	struct map environments;           /* "3.11[extra]" -> struct marker_env */
-	struct map pythons_in;             /* a specifier, or a marker with its ;, -> Pythons */
+	struct map pythons_in;             /* specifier, or marker ("; ...") -> Pythons */
 	struct constraint_kind *rule_rows; /* one for each rule; NULL: not made yet */
 
 	/* The stack that the solution becomes. */

@@ -241,14 +241,13 @@ package_variable(struct workspace *w, const char *key)
 
 /* Returns the known release in a URL: of a wheel, or of a tag such as v1.2.0 of a git repository. */
 static const char *
-release_of_url(struct workspace *w, const struct requirement *req, bool *is_wheel)
+release_of_url(struct workspace *w, const struct requirement *req)
 {
 	const struct python_package *p = req->url ? facts_package(w->f, req->key) : NULL;
 	const char *tag = p && starts_with(req->url, "git+") ? strrchr(req->url, '@') : NULL;
 	const struct version *v;
 
-	*is_wheel = req->url && recipe_names_wheel(req->url);
-	if (*is_wheel)
+	if (req->url && recipe_names_wheel(req->url))
 		return version_of_url(w, req->url);
 	if (!tag)
 		return NULL;
@@ -263,10 +262,9 @@ name_requested_releases(struct workspace *w, const struct recipe_requirements *a
 {
 	for (size_t i = 0; i < all->n; i++) {
 		const struct requirement *req = all->at[i].req;
-		bool wheel;
-		const char *release = release_of_url(w, req, &wheel);
+		const char *release = release_of_url(w, req);
 
-		if (release && applies(w, req->marker))
+		if (release && strcmp(req->key, "torch") != 0 && applies(w, req->marker))
 			variable_candidate(w, package_variable(w, req->key), release);
 		if (specifiers_pin(req->spec) && applies(w, req->marker) &&
 		    strcmp(req->key, "torch") != 0 && bounds_count(w, req->key))
@@ -295,7 +293,6 @@ request_requirement(struct workspace *w, const struct recipe_requirement *q, boo
 	const struct version *pin;
 	const char *key = req->key, *release;
 	unsigned variable;
-	bool wheel;
 
 	if (!applies(w, req->marker))
 		return;
@@ -304,7 +301,7 @@ request_requirement(struct workspace *w, const struct recipe_requirement *q, boo
 		not_checked(w, q, application, "only the torch of `torch:` is checked");
 		return;
 	}
-	release = release_of_url(w, req, &wheel);
+	release = release_of_url(w, req);
 	if (!release && !is_tracked(w, key)) {
 		if (req->url || !facts_package_independent(w->f, key))
 			not_checked(w, q, application, "not in the knowledge base");
@@ -317,7 +314,7 @@ request_requirement(struct workspace *w, const struct recipe_requirement *q, boo
 			return;
 	}
 	variable = package_variable(w, key);
-	if (wheel && release)
+	if (release && recipe_names_wheel(req->url))
 		w->variables.at[variable]->wheel = req->url;
 	request(w,
 		(struct request){

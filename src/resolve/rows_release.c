@@ -324,8 +324,8 @@ pythons_for(struct workspace *w, const char *key, const struct marker *m)
 	return set_pythons_with(w, m, &extras);
 }
 
-/* Returns a requirement of METADATA and the Pythons it is for; NULL: it is for none. Many releases
- * share a marker, and most markers of extras are for none. */
+/* Parses a requirement of METADATA, and sets *pythons to those for which its marker holds; NULL if it
+ * holds for none. Many releases share a marker, so each is evaluated once. */
 static const struct requirement *
 required(struct workspace *w, const struct names *extras, const char *text, solve_word **pythons)
 {

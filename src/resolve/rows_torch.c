@@ -217,7 +217,7 @@ constraint_torch_numpy(struct query *q, struct workspace *w)
 			   t->version);
 }
 
-/* The wheels for x86_64 require NVIDIA's packages, which other packages require, too. */
+/* torch's wheels for x86_64 pin NVIDIA's packages, which other packages require, too. */
 void
 constraint_torch_nvidia(struct query *q, struct workspace *w)
 {

@@ -426,7 +426,7 @@ for_abi(struct list *l, const char *url)
 			     l->x.name, series);
 }
 
-/* Excludes the torch of whose nightly a wheel was built. */
+/* Excludes the torch release against whose nightly a wheel was built. */
 static void
 for_nightly(struct list *l, const struct wheel_row *row)
 {
@@ -444,6 +444,15 @@ for_nightly(struct list *l, const struct wheel_row *row)
 			row->lost ? row->lost : "", row->lost ? ", which the release lacks" : "");
 }
 
+/* Returns false for a wheel among the GitHub releases of another project: others build wheels, too. */
+static bool
+is_of_project(struct workspace *w, const struct release *x, const char *url)
+{
+	const char *end = strstr(url, "/releases/download/");
+
+	return !end || extension_has(x->e, x->r, arena_copy(w->a, url, (size_t)(end - url)));
+}
+
 /*
  * Adds facts about a project's wheel that its name does not show: the system that it needs, and, as
  * a warning, that it is older than its torch.
@@ -459,6 +468,8 @@ constraint_wheel_of_project(struct query *q, struct workspace *w)
 	if (!url)
 		return;
 	l = list_of(q, s->wheel ? NULL : "url");
+	if (!l.x.r || !is_of_project(w, &l.x, url))
+		return;
 	if (!warns) {
 		for_glibc(&l);
 		for_abi(&l, url);

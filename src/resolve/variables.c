@@ -168,8 +168,8 @@ fill_companion(struct workspace *w, struct domain *s)
 			add_once(w, s, torch_companion(torch[i], s->t.key), NULL);
 }
 
-/* Returns true for a release of another repository, which replaces no release of this one: its code
- * differs. The recipe may name it. */
+/* Returns true for a release of another repository that the recipe does not name: its code differs, so
+ * it is no candidate. */
 static bool
 is_elsewhere(struct workspace *w, const struct domain *s, const struct extension_release *r)
 {
