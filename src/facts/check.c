@@ -270,6 +270,20 @@ check_package(struct checker *c, const struct fact_file *file)
 		    arena_printf(c->a, "`%.200s` in the file of %s", package->s, name));
 }
 
+/* `read` says that the requirements are those of METADATA: they are there, and from no other source. */
+static void
+check_read(struct checker *c, const struct node *releases)
+{
+	for (size_t i = 0; releases && releases->kind == NODE_MAP && i < releases->n; i++) {
+		const struct node *r = releases->pairs[i].value, *read = node_get(r, "read");
+
+		if (read && !node_is_null(read) && !node_get(r, "requires"))
+			bad(c, read->at, "`read` needs `requires`, which METADATA has");
+		if (read && !node_is_null(read) && node_get(r, "requires_source"))
+			bad(c, read->at, "`read` excludes `requires_source`: METADATA is the source");
+	}
+}
+
 /* A file in packages/ without pairings and rules says only that the package exists. */
 static bool
 has_no_source(const struct fact_file *file)
@@ -312,6 +326,8 @@ facts_check(struct arena *a, struct diags *ds, const struct fact_file *file, uns
 	arena_free(c.scratch);
 	if (starts_with(file->name, "releases/"))
 		check_package(&c, file);
+	if (starts_with(file->name, "releases/") && (what & CHECK_WHOLE))
+		check_read(&c, node_get(file->root, "releases"));
 	for (size_t i = 0; c.ok && (what & CHECK_WHOLE) && rules && i < rules->n; i++)
 		good &= rule_read(a, ds, &rules->pairs[i], &rule);
 	return c.ok && good;

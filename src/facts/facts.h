@@ -378,6 +378,10 @@ struct package_release {
 	struct names requires; /* requirements, with markers and the tracked ones of extras */
 	bool wheels_known, requires_known, sdist; /* was read: wheels, METADATA; has sdist */
 	const char *source_name, *source; /* of requires, if not METADATA: from its file's table */
+	/* The day on which the index page listed it and its METADATA was read whole, "2026-11-28"; NULL:
+	 * never, so that `requires` is a hint. */
+	const char *read;
+	bool read_alone; /* the release states `read` itself; otherwise its file does */
 	long day;                         /* day of its upload, in months of 31 days; 0: unknown */
 	const struct claim *claim;
 };

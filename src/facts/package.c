@@ -17,6 +17,19 @@ releases_file_of(const struct facts *f, const char *name)
 	return mine ? mine : facts_file_in(f, "releases/", name);
 }
 
+/* Sets the day on which METADATA of a release was read. Requirements from git tags, lock files and
+ * snapshots have a source of their own, or are in a file that is not from the index. */
+static void
+set_read(struct package_release *r, const struct claim *file)
+{
+	bool indexed = !fact_true_of(file, "partial") && !fact_true_of(file, "sample");
+
+	r->read = fact_text_of(r->claim, "read");
+	r->read_alone = r->read != NULL;
+	if (!r->read && indexed && r->requires_known && !r->source_name)
+		r->read = fact_text_of(file, "read");
+}
+
 static struct package_release *
 read_releases(const struct facts *f, const struct claim *file)
 {
@@ -47,6 +60,7 @@ read_releases(const struct facts *f, const struct claim *file)
 		};
 		if (all[i].source_name)
 			all[i].source = fact_text_of(sources, all[i].source_name);
+		set_read(&all[i], file);
 		last = wheels;
 	}
 	return all;
@@ -141,11 +155,13 @@ package_release_source(const struct facts *f, const struct package_release *r)
 const char *
 package_requires_source(const struct facts *f, const struct package_release *r)
 {
-	const char *place = fact_source(f->a, r->claim);
+	const char *place = fact_source(f->a, r->claim), *source = r->source;
 
-	return r->source ?
-		       arena_printf(f->a, "%.*s(%s)", (int)strcspn(place, "("), place, r->source) :
-		       place;
+	if (r->read_alone)
+		source = arena_printf(f->a, "PyPI: index page and METADATA of this release, read %s",
+				      r->read);
+	return source ? arena_printf(f->a, "%.*s(%s)", (int)strcspn(place, "("), place, source) :
+			place;
 }
 
 bool

@@ -336,6 +336,7 @@ static const struct fact_field releases_file[] = {
 		MANY_("wheels", F_TAG),
 		ONE_("sdist", F_BOOL),
 		ONE_("yanked", F_TEXT),
+		ONE_("read", F_DATE),
 		MANY_("requires", F_REQUIREMENT),
 		ONE_("requires_source", F_TAG),
 		MANY_("extras", F_NAME),

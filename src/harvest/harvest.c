@@ -59,7 +59,7 @@ pins_of(struct work *w)
 }
 
 /* Takes requirements from the knowledge base, because a release never changes; only those with their own
- * source if METADATA is read again. */
+ * source or day if METADATA is read again. */
 static void
 take_known(struct work *w, struct found_releases *all)
 {
@@ -69,10 +69,12 @@ take_known(struct work *w, struct found_releases *all)
 		struct found_release *r = &all->at[i];
 		const struct package_release *known = package_release(p, r->version);
 
-		if (!known || !known->requires_known || !(w->h->how->known || known->source))
+		bool own = known && (known->source || known->read_alone);
+
+		if (!known || !known->requires_known || !(w->h->how->known || own))
 			continue;
 		r->requires = known->requires;
-		r->own = known->source ? known : NULL;
+		r->own = own ? known : NULL;
 		extras_take(w, r);
 		r->has_metadata = r->listed = true;
 		r->read = false;

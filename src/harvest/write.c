@@ -51,6 +51,8 @@ put_release(struct work *w, const struct found_release *r, struct buf *out)
 		buf_puts(out, "    sdist: true\n");
 	if (r->yanked && !r->kept_a_file)
 		put_text(out, "yanked", *r->yanked ? r->yanked : "true");
+	if (r->own && r->own->read_alone)
+		buf_printf(out, "    read: %s\n", r->own->read);
 	if (r->has_metadata && !r->requires.n)
 		buf_puts(out, "    requires: []\n");
 	else if (r->has_metadata)
@@ -60,7 +62,7 @@ put_release(struct work *w, const struct found_release *r, struct buf *out)
 		json_quote(out, r->requires.at[i]);
 		buf_putc(out, '\n');
 	}
-	if (r->own)
+	if (r->own && r->own->source_name)
 		buf_printf(out, "    requires_source: %s\n", r->own->source_name);
 	if (r->extras.n)
 		put_list(w->a, out, "extras", &r->extras);
@@ -75,7 +77,7 @@ put_sources(struct work *w, const struct found_releases *all, struct buf *out)
 	struct names names = { 0 };
 
 	list_each (r, all) {
-		if (!r->own || names_have(&names, r->own->source_name))
+		if (!r->own || !r->own->source_name || names_have(&names, r->own->source_name))
 			continue;
 		buf_printf(out, "%s  %s: ", names.n ? "" : "sources:\n", r->own->source_name);
 		json_quote(out, r->own->source);
