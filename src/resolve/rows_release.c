@@ -21,15 +21,15 @@ from_pypi(const struct workspace *w, const struct domain *s)
 
 /* --- Python and machine --- */
 
-/* Returns true if the package has wheels with compiled code: its sdist then needs compilers, and
- * often more. */
+/* Returns true if the package has wheels for Linux with compiled code: its sdist then needs
+ * compilers, and often more. With wheels for other systems only, pip always takes the sdist. */
 static bool
 is_built(const struct package_release *r)
 {
 	for (size_t i = 0; i < r->wheels.n; i++)
 		if (ends_with(r->wheels.at[i], "-any"))
 			return false;
-	return r->wheels_known;
+	return r->wheels.n || !r->sdist;
 }
 
 /* Returns the Pythons that a specifier allows; most packages have one of a few. */
