@@ -159,7 +159,7 @@ def new_file(name, day):
 
 def split(text):
     """Splits a file into its head, and [version, text] of each release in order."""
-    head, _, body = text.partition("\nreleases:\n")
+    head, _, body = (text.rstrip("\n") + "\n").partition("\nreleases:\n")
     blocks = []
     for line in body.splitlines(True):
         m = VERSION_LINE.match(line.rstrip("\n"))
