@@ -295,19 +295,25 @@ constrain_packages(struct workspace *w, struct map *seen, const struct stack_pac
 		constrain(w, seen, list->at[i].requirement);
 }
 
+/* Returns true if the requirement of a package limits its version. */
+static bool
+has_version(struct workspace *w, const struct stack_package *p)
+{
+	const struct requirement *req = requirement_parse(w->a, p->requirement, NULL, NULL);
+
+	return *specifiers_text(w->a, req->spec);
+}
+
 /* pip takes the newest release: this excludes those that break a pinned package or an extension. */
 static void
 constrain_others(struct workspace *w, struct map *seen, const char *key, bool extension)
 {
 	const struct candidate *own = decided(w, key);
-	const struct recipe_requirement *pin, *other;
+	const struct recipe_requirement *other;
 	size_t n;
 	const struct pairing *all = facts_pairings(w->f, key, &n);
 
-	pin = n && own && own->v ? asked(w, key) : NULL;
-	if (!own || !own->v || (!extension && !(pin && *specifiers_text(w->a, pin->req->spec))))
-		return;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; own && own->v && i < n; i++) {
 		const struct pairing *p = &all[i];
 
 		if (p->inferred || !strcmp(p->other, "torch") || !strcmp(p->other, "python") ||
@@ -331,11 +337,16 @@ constrain_all(struct workspace *w)
 		constrain(w, &seen, s->numpy.value);
 	if (s->cuda_wheels.value)
 		constrain(w, &seen, s->cuda_wheels.value);
+	/* The first one is torch, whose limits are variables of their own. */
+	for (size_t i = 1; i < s->torch_packages.n; i++)
+		if (has_version(w, &s->torch_packages.at[i]))
+			constrain_others(w, &seen, s->torch_packages.at[i].key, false);
 	s->torch_constraints = s->constraints;
 	constrain_packages(w, &seen, &s->build_deps);
 	constrain_packages(w, &seen, &s->packages);
 	for (size_t i = 0; i < s->packages.n; i++)
-		constrain_others(w, &seen, s->packages.at[i].key, false);
+		if (asked(w, s->packages.at[i].key) && has_version(w, &s->packages.at[i]))
+			constrain_others(w, &seen, s->packages.at[i].key, false);
 	for (size_t i = 0; i < s->extensions.n; i++)
 		constrain_others(w, &seen, s->extensions.at[i].name, true);
 	s->package_constraints = s->constraints;
