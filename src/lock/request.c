@@ -108,16 +108,18 @@ add_images(struct arena *a, const struct stack *s, struct names *out)
 		list_push(a, out, arena_printf(a, "runtime %s", s->runtime_base.value));
 }
 
-/* Adds the constraints that do not repeat a requirement. */
+/* Adds the constraints that do not repeat a requirement. Guards only forbid packages, so they are no
+ * inputs of a lock. */
 static void
-add_constraints(struct arena *a, const struct lock_request *q, struct names *out)
+add_constraints(struct arena *a, const struct stack *s, const struct lock_request *q,
+		struct names *out)
 {
 	list_each (name, &q->constraints) {
 		size_t k = 0;
 
 		while (k < q->wants.n && strcmp(q->wants.at[k].requirement, *name) != 0)
 			k++;
-		if (k == q->wants.n)
+		if (k == q->wants.n && !names_have(&s->guards, *name))
 			list_push(a, out, arena_printf(a, "constraint %s", *name));
 	}
 }
@@ -143,7 +145,7 @@ lock_inputs(struct arena *a, const struct stack *s)
 			   arena_printf(a, "%s %s%s%s", w->root, w->requirement,
 					w->index ? " from " : "", w->index ? w->index : ""));
 	}
-	add_constraints(a, q, &all);
+	add_constraints(a, s, q, &all);
 	list_each (e, &s->extensions) {
 
 		list_push(a, &all,

@@ -1,4 +1,4 @@
-#include "internal.h"
+#include "companions.h"
 
 /* Checks of the recipe and the resolved stack that are not relations between versions. */
 
@@ -105,7 +105,8 @@ check_companions(struct workspace *w)
 		const char *pair = torch_companion(t, q->req->key), *pin;
 		struct diag *d;
 
-		if (!pair || *specifiers_text(w->a, q->req->spec) || q->req->url)
+		if (!pair || *specifiers_text(w->a, q->req->spec) || q->req->url ||
+		    companion_is_with_torch(w, q->req))
 			continue;
 		d = diag_at(w->ds, W_COMPANION, q->text.at,
 			    "`%s` has no version, so pip would install any version", q->text.s);

@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "internal.h"
+#include "companions.h"
 
 /* Ordinary packages: build requirements, the recipe's packages, requirements of extensions. */
 
@@ -11,9 +11,8 @@ applies(struct workspace *w, const struct requirement *req)
 	return !w->s->python.value || marker_holds(w, req->marker);
 }
 
-/* Returns the recipe's own requirement on a package for this Python, or NULL. */
-static const struct recipe_requirement *
-asked(struct workspace *w, const char *key)
+const struct recipe_requirement *
+package_asked(struct workspace *w, const char *key)
 {
 	const struct recipe_requirements *lists[] = { &w->r->packages, &w->r->torch.with };
 
@@ -98,7 +97,7 @@ build_need(struct workspace *w, const char *requirement, const char *reason, con
 		}
 		return;
 	}
-	own = asked(w, req->key);
+	own = package_asked(w, req->key);
 	list_push(w->a, list,
 		  own ? package_given(own, "as the recipe writes it") :
 			(struct stack_package){ .requirement =
@@ -254,8 +253,9 @@ run_needs(struct workspace *w, const struct stack_extension *e)
 		struct stack_package p = { .requirement = text, .source = e->build->source };
 		const struct stack_package *there = req ? find(&w->s->packages, req->key) : NULL;
 
-		if (!req || !applies(w, req) || asked(w, req->key) || is_extension(w, req->key) ||
-		    !strcmp(req->key, "torch") || (there && !there->given))
+		if (!req || !applies(w, req) || package_asked(w, req->key) ||
+		    is_extension(w, req->key) || !strcmp(req->key, "torch") ||
+		    (there && !there->given))
 			continue;
 		p.key = req->key;
 		p.reason = arena_printf(w->a, "%s needs it to run", e->name);
@@ -264,6 +264,8 @@ run_needs(struct workspace *w, const struct stack_extension *e)
 			p.reason = arena_printf(w->a, "%s, and it is the one of torch %s", p.reason,
 						t->version);
 		}
+		if (companion_add(w, req, p))
+			continue;
 		bound_for(w, e, &p);
 		bound(w, &p);
 		list_push(w->a, &w->s->packages, p);
@@ -319,7 +321,7 @@ constrain_others(struct workspace *w, struct map *seen, const char *key, bool ex
 		if (p->inferred || !strcmp(p->other, "torch") || !strcmp(p->other, "python") ||
 		    !specifiers_match(facts_specifiers(w->f, p->spec), own->v))
 			continue;
-		other = asked(w, p->other);
+		other = package_asked(w, p->other);
 		if (other ? !specifiers_pin(other->req->spec) : !extension)
 			constrain(w, seen, arena_printf(w->a, "%s%s", p->other, p->needs));
 	}
@@ -331,8 +333,11 @@ constrain_all(struct workspace *w)
 {
 	struct stack *s = w->s;
 	struct map seen = MAP(w->a);
+	const struct names versions = companion_versions(w);
 
 	constrain_packages(w, &seen, &s->torch_packages);
+	list_each (line, &versions)
+		constrain(w, &seen, *line);
 	if (s->numpy.value)
 		constrain(w, &seen, s->numpy.value);
 	if (s->cuda_wheels.value)
@@ -342,10 +347,13 @@ constrain_all(struct workspace *w)
 		if (has_version(w, &s->torch_packages.at[i]))
 			constrain_others(w, &seen, s->torch_packages.at[i].key, false);
 	s->torch_constraints = s->constraints;
+	s->guards = companion_guards(w);
+	list_each (line, &s->guards)
+		constrain(w, &seen, *line);
 	constrain_packages(w, &seen, &s->build_deps);
 	constrain_packages(w, &seen, &s->packages);
 	for (size_t i = 0; i < s->packages.n; i++)
-		if (asked(w, s->packages.at[i].key) && has_version(w, &s->packages.at[i]))
+		if (package_asked(w, s->packages.at[i].key) && has_version(w, &s->packages.at[i]))
 			constrain_others(w, &seen, s->packages.at[i].key, false);
 	for (size_t i = 0; i < s->extensions.n; i++)
 		constrain_others(w, &seen, s->extensions.at[i].name, true);
@@ -376,7 +384,8 @@ resolve_packages(struct workspace *w)
 	struct stack *s = w->s;
 
 	list_each (p, &w->r->packages)
-		list_push(w->a, &s->packages, package_given(p, "the recipe lists it"));
+		if (!companion_is_with_torch(w, p->req))
+			list_push(w->a, &s->packages, package_given(p, "the recipe lists it"));
 	for (size_t i = 0; i < s->extensions.n; i++)
 		run_needs(w, &s->extensions.at[i]);
 	for (size_t i = 0; i < s->packages.n; i++) {

@@ -364,7 +364,8 @@ struct stack {
 	const char *torch_tag;                     /* "cu121", "cpu", or NULL: unknown */
 	const struct torch_release *torch_release; /* NULL: unknown */
 	const struct torch_variant *torch_variant; /* NULL: unknown */
-	struct stack_packages torch_packages;      /* torch itself, then its with: list */
+	/* torch itself, its with: list, and the companions that `packages` or a package requires. */
+	struct stack_packages torch_packages;
 	struct choice cuda_wheels; /* "cuda-toolkit[nvcc,...]==13.0.2" of CUDA_WHEELS, or NULL */
 
 	struct choices archs;             /* "8.0" ...; empty: unknown, or no CUDA */
@@ -378,6 +379,9 @@ struct stack {
 	 * and later ones have torch, its `with` and numpy; the packages step and later ones also
 	 * have build requirements and packages; the application has the extensions, too. */
 	struct names torch_constraints, package_constraints, constraints;
+	/* Lines of package_constraints that exclude other builds of packages that belong to torch, which
+	 * no known requirement needs: "torchvision==0.20.1+cu118". */
+	struct names guards;
 	struct stack_extensions extensions; /* in compile order */
 	const char *cc, *cxx;       /* compilers of compile steps: gcc and g++, or the recipe's */
 	struct choice user;         /* final stage; NULL: root */

@@ -1,4 +1,4 @@
-#include "internal.h"
+#include "companions.h"
 
 /*
  * torch in the solution: its release, its build, the index of the build, and the packages that
@@ -191,26 +191,7 @@ choose_build(struct workspace *w)
 	s->torch_index.given = w->index.s != NULL;
 }
 
-/* --- its companions --- */
-
-/* A bare `torchvision` gets the release that the solver selected for this torch. */
-static struct stack_package
-companion(struct workspace *w, const struct recipe_requirement *q)
-{
-	const struct torch_release *t = w->s->torch_release;
-	const struct candidate *c = decided(w, q->req->key);
-	struct stack_package p = package_given(q, "installed together with torch");
-
-	/* The torch of an image has the companions of that image. */
-	if (t && c && !has_own_build(w) && torch_companion(t, p.key) &&
-	    !strcmp(q->text.s, q->req->name)) {
-		p.requirement = arena_printf(w->a, "%s==%s", q->text.s, c->text);
-		p.reason = "the one release that was built for this torch";
-		p.source = t->source;
-		p.given = false;
-	}
-	return p;
-}
+/* --- its numpy --- */
 
 /* Selects the numpy of every step: that of the recipe, or one that works with torch. */
 static void
@@ -271,7 +252,9 @@ resolve_torch(struct workspace *w)
 				  .given = s->torch.given,
 			  });
 		for (size_t i = 0; i < r->torch.with.n; i++)
-			list_push(w->a, &s->torch_packages, companion(w, &r->torch.with.at[i]));
+			list_push(w->a, &s->torch_packages,
+				  companion_given(w, &r->torch.with.at[i]));
+		resolve_companions(w);
 	}
 	choose_numpy(w);
 }
