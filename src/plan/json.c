@@ -122,6 +122,8 @@ operation_json(struct json *j, const struct operation *op, bool all)
 	case OP_REQUIREMENTS:
 		json_put(j, "'file': %s", op->requirements.files.at[0]);
 		index_json(j, &op->requirements.index, all);
+		if (op->requirements.constrained)
+			json_bool(j, "constrained", true);
 		if (all)
 			json_put(j, "'secrets': %n", &op->requirements.secrets);
 		break;

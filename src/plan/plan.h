@@ -140,6 +140,7 @@ struct operation {
 				files; /* the file and those that it includes, relative to {app} */
 			struct pip_index index;
 			struct names secrets; /* secrets of the recipe */
+			bool constrained;     /* also under {share}/constraints.txt */
 		} requirements;
 		struct {
 			const struct texts *files, *command;

@@ -220,6 +220,8 @@ requirements(struct writer *w, const struct operation *op)
 	from_index(w, &op->requirements.index);
 	word(w, "-r");
 	value(w, op->requirements.files.at[0]);
+	if (op->requirements.constrained)
+		words(w, "-c {share}/constraints.txt");
 	for (size_t i = 0; i < op->requirements.secrets.n; i++)
 		secret(w, op->requirements.secrets.at[i]);
 	last(w)->cwd = "{app}";

@@ -466,11 +466,15 @@ app_step(struct maker *m)
 	if (m->lock && r->app.requirements.s) {
 		plan_locked(m, &st, "app");
 	} else if (r->app.requirements.s) {
+		/* The packages step has already written them. */
+		if (m->s->guards.n && !m->s->packages.n)
+			plan_constraints(m, &st, &m->s->package_constraints);
 		plan_helper(m, &st, "app_requirements.py", false);
 		op = plan_operation(
 			m, &st, OP_REQUIREMENTS,
 			"every installed version is a constraint: pip cannot change the stack");
 		op->requirements.files = r->app.files;
+		op->requirements.constrained = m->s->guards.n;
 		op->requirements.index = plan_index(m);
 		for (size_t i = 0; i < r->secrets.n; i++)
 			list_push(m->a, &op->requirements.secrets, r->secrets.at[i].s);

@@ -78,11 +78,11 @@ resolve_companions(struct workspace *w)
 		if (c && facts_version(w->f, c->text) && !package_asked(w, keys[i]) &&
 		    !extra_index(w, keys[i]))
 			list_push(w->a, list,
-				  (struct stack_package){
-					  .requirement = arena_printf(w->a, "%s==%s", keys[i], c->text),
-					  .key = keys[i],
-					  .reason = requirement_on(w, keys[i]),
-					  .source = t ? t->source : NULL });
+				  (struct stack_package){ .requirement = arena_printf(
+								  w->a, "%s==%s", keys[i], c->text),
+							  .key = keys[i],
+							  .reason = requirement_on(w, keys[i]),
+							  .source = t ? t->source : NULL });
 	}
 }
 
@@ -130,6 +130,14 @@ companion_versions(struct workspace *w)
 	return all;
 }
 
+static bool
+is_pinned(struct workspace *w, const char *key)
+{
+	const struct recipe_requirement *q = package_asked(w, key);
+
+	return q && (q->req->url || specifiers_pin(q->req->spec));
+}
+
 /* Returns the only version that an unexpected installation may have: "0.20.1+cu118". */
 static const char *
 only_version(struct workspace *w, const char *key, const char *pair)
@@ -159,14 +167,13 @@ companion_guards(struct workspace *w)
 		    !extra_index(w, keys[i]))
 			list_printf(w->a, &all, "%s==%s", keys[i], only_version(w, keys[i], pair));
 	}
-	if (brings_triton(w) && !is_listed(&s->torch_packages, "triton") &&
-	    !package_asked(w, "triton"))
+	if (brings_triton(w) && !is_listed(&s->torch_packages, "triton") && !is_pinned(w, "triton"))
 		list_push(w->a, &all, t->triton);
 	for (size_t i = 0; t && installs_torch(w) && i < w->solution->nvariables; i++) {
 		const char *key = w->solution->variables[i]->key, *spec = NULL;
 
 		if (starts_with(key, "nvidia-") && solution_selected(w->solution, key) &&
-		    s->torch_variant && !has_own_build(w) && !package_asked(w, key) &&
+		    s->torch_variant && !has_own_build(w) && !is_pinned(w, key) &&
 		    !strcmp(recipe_machine(w->r), "x86_64"))
 			spec = facts_torch_nvidia(w->f, t->version, s->torch_variant->tag, key,
 						  &source);
