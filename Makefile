@@ -155,8 +155,9 @@ uninstall:
 deps:
 	@ci/deps gcc libc6-dev libpcre2-dev libyaml-dev zlib1g-dev libssl-dev libgit2-dev libcurl4-openssl-dev libarchive-dev libelf-dev libjansson-dev
 
+# ca-certificates, curl and build-essential are what a rendered script would install; no test installs a package.
 deps-test: deps
-	@ci/deps g++ libcmocka-dev python3 python3-venv shellcheck git patch chromium tidy
+	@ci/deps build-essential g++ libcmocka-dev python3 python3-dev python3-venv ca-certificates curl shellcheck git patch chromium tidy
 
 demo: deps
 	@$(MAKE) --no-print-directory -j2 all

@@ -100,6 +100,12 @@ def archive(work, name, files, users):
     return out
 
 
+def forbidden(said):
+    """Returns the line with which a kernel or a surrounding container forbids an engine its work, or None."""
+    wall = r"remount /, flags|operation not permitted|permission denied|cannot clone|root filesystem propagation|cgroup.* (isn't|not) mounted"
+    return next((line.strip()[-200:] for line in said.split("\n") if re.search(wall, line, re.I)), None)
+
+
 def use_unpacked():
     """Finds engines that ci/engines unpacked into the build folder."""
     folder = os.path.join(ROOT, os.environ.get("BUILD", "build"), "engines")

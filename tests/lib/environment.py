@@ -134,6 +134,15 @@ class Environment:
         with open(self.path(name), "w") as f:
             f.write(text)
 
+    def hook(self, text):
+        """Runs this code when the environment's Python starts; a sitecustomize.py would be hidden by Debian's own."""
+        self.write("standin_hook.py", text)
+        self.write("standin_hook.pth", "import standin_hook\n")
+
+    def unhook(self):
+        for name in ("standin_hook.py", "standin_hook.pth"):
+            os.unlink(self.path(name))
+
     def shared(self, name, code, *options):
         os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
         # Creates a new file, because another environment may share the old one by a hard link.

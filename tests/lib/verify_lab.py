@@ -68,8 +68,14 @@ class Lab:
         full = {k: v for k, v in os.environ.items() if k in ("PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS")}
         full.update(HOME=folder, LC_ALL="C", **(env or {}))
         where = ["--venv", os.path.relpath(e.root, folder) if relative else e.root] if e else []
-        p = subprocess.run([STACKBUILD, "verify", *where, "-o", "o", *args, name], cwd=folder, env=full, text=True,
-                           capture_output=True, timeout=limit, errors="replace")
+        p = subprocess.Popen([STACKBUILD, "verify", *where, "-o", "o", *args, name], cwd=folder, env=full, text=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, errors="replace")
+        try:
+            p.stdout, p.stderr = p.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            p.terminate()  # it ends its children, which kill -9 would leave
+            p.stdout, p.stderr = p.communicate(timeout=limit)
+            p.returncode, p.stderr = None, p.stderr + f"the test ended it after {limit} s\n"
         return Seen(p, folder)
 
 
