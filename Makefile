@@ -44,7 +44,7 @@ gen_o := $(BUILD)/gen/knowledge.o $(BUILD)/gen/templates.o
 
 # Uses static archives if they exist, because each shared library slows down the start (libcrypto by milliseconds).
 # LIBDIR= names a directory with all archives for another machine (ci/dist/build creates such directories).
-archive = $(if $(LIBDIR),$(LIBDIR)/lib$(1).a,$(firstword $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a)) -l$(1)))
+archive = $(if $(LIBDIR),$(LIBDIR)/lib$(1).a,$(firstword $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a 2>/dev/null)) -l$(1)))
 libs := $(call archive,pcre2-8) $(call archive,yaml) $(call archive,crypto) $(call archive,z)
 # Links statically if every archive is installed: the dynamic linker would take a tenth of the time of a render.
 # With muldefs, base/arena.c can replace malloc.

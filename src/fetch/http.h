@@ -94,6 +94,12 @@ bool http_is_loopback(const char *host);
  * was built without its path (Debian and Alpine, Fedora and RHEL, openSUSE). NULL: libcurl's own,
  * or SSL_CERT_DIR. */
 const char *http_ca_file(void);
+/*
+ * Returns the CA certificates of this machine, for a child process that brings its own: the file of
+ * http_ca_file or libcurl's own. NULL: SSL_CERT_FILE or SSL_CERT_DIR, which the child reads itself, is
+ * set, or there is no such file.
+ */
+const char *http_ca_child(void);
 
 /* Returns the value of a header, name in lower case; or NULL. */
 const char *http_header(const struct http_answer *answer, const char *name);

@@ -145,6 +145,19 @@ http_ca_file(void)
 }
 
 const char *
+http_ca_child(void)
+{
+	const char *file = getenv("SSL_CERT_FILE"), *dir = getenv("SSL_CERT_DIR");
+
+	if ((file && *file) || (dir && *dir))
+		return NULL;
+	file = http_ca_file();
+	if (!file)
+		file = curl_version_info(CURLVERSION_NOW)->cainfo;
+	return file && !access(file, R_OK) ? file : NULL;
+}
+
+const char *
 http_logins(struct arena *a, const struct names *texts)
 {
 	const char *text = names_join(a, texts, "\n");

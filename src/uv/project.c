@@ -18,6 +18,7 @@
 #include "base/fs.h"
 #include "base/str.h"
 #include "base/toml.h"
+#include "fetch/http.h"
 #include "harvest/harvest.h"
 #include "internal.h"
 
@@ -227,11 +228,15 @@ uv_compile(struct uv_run *u, bool reasons, bool offline, struct proc_result *r)
 {
 	const struct names argv = words_of(u, reasons, offline);
 	struct names env = { 0 };
+	/* uv trusts its own list of authorities by default, which lacks that of a company. */
+	const char *ca = http_ca_child();
 
 	for (size_t i = 0; i < COUNT(removed); i++)
 		list_push(u->a, &env, removed[i]);
 	if (u->how->secrets.n)
 		list_printf(u->a, &env, "NETRC=%s", fs_join(u->a, u->dir, UV_NETRC));
+	if (ca)
+		list_printf(u->a, &env, "SSL_CERT_FILE=%s", ca);
 	list_push(u->a, &env, NULL);
 	return proc_run(u->a,
 			&(struct proc_spec){ .argv = argv.at,
