@@ -208,19 +208,32 @@ $(VENV)-sbom/ok: tests/requirements-sbom.txt
 
 test_needs = engines all $(units) $(tools) $(BUILD)/stackbuild_shared $(VENV)/ok $(VENV)-modal15/ok $(VENV)-sbom/ok
 
+# Without -j, the programs are built with all processors.
+jobs = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
+
 test: deps-test
+	@$(MAKE) --no-print-directory $(jobs) test-needs
 	@$(MAKE) --no-print-directory test-run
 
-.PHONY: test-run
+# Also the suites that take minutes, and larger numbers of generated cases. REST= names the output of `make test` on
+# another machine: then only what was skipped there.
+test-all: deps-test
+	@$(MAKE) --no-print-directory $(jobs) test-needs
+	@$(MAKE) --no-print-directory test-run TEST="--all $(if $(REST),--rest $(REST))"
+
+.PHONY: test-all test-needs test-run
+test-needs: $(test_needs)
+
+# TEST= has options and names for tests/run.
 test-run: $(test_needs)
-	@BUILD=$(BUILD) PYTHON=$(abspath $(VENV))/bin/python tests/run
+	@BUILD=$(BUILD) PYTHON=$(abspath $(VENV))/bin/python tests/run $(TEST)
 
 lint: $(BUILD)/generate $(BUILD)/gen/templates.c
 	@BUILD=$(BUILD) CC="$(CC)" ci/lint
 
 # Runs the tests with the program and the C tests under ASan and UBSan.
 asan: deps-test
-	@INJECT_N=$${INJECT_N:-2000} $(MAKE) --no-print-directory test-run BUILD=$(BUILD)/asan VENV=$(VENV) \
+	@INJECT_N=$${INJECT_N:-2000} $(MAKE) --no-print-directory $(jobs) test-run BUILD=$(BUILD)/asan VENV=$(VENV) \
 		CFLAGS="-O1 -g -fno-omit-frame-pointer" SAN="-fsanitize=address,undefined -fno-sanitize-recover=all"
 
 # Writes the generated parts of README.md and docs/.
