@@ -172,9 +172,12 @@ $(BUILD)/test/%_test: tests/unit/%_test.c $(BUILD)/libworld.a $(BUILD)/libstack.
 	$(compile) -o $@ $< $(LDFLAGS) $(BUILD)/libworld.a $(BUILD)/libstack.a $(libs) $(world_libs) -lcmocka
 
 # Installs the Python packages of the tests from pip's default index; ok is newer than the lists of requirements.
+# Environments that the tests make with this Python take pip from a copy: tests/lib/quick_venv.py.
 $(VENV)/ok: tests/requirements.txt
 	@test -x $(VENV)/bin/python || $(PYTHON3) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install -q --disable-pip-version-check -r $<
+	@for d in $(VENV)/lib/python3*/site-packages; do echo 'import sys; sys.orig_argv[1:3] == ["-m", "venv"] and' \
+		'__import__("runpy").run_path("$(CURDIR)/tests/lib/quick_venv.py")' > $$d/quick_venv.pth; done
 	@touch $@
 
 # Test programs with a command line: `%_bench` and `%_cli`. They read JSON with jansson.
