@@ -204,85 +204,140 @@ image_loaded(struct arena *a, const struct lock_image *image)
 	return arena_printf(a, "stackbuild-base:%.16s", image->platform_digest + strlen("sha256:"));
 }
 
-/* Links a blob of the mirror into a layout, and adds its path to *all. */
-static bool
-link_blob(struct arena *a, const char *mirror, const char *to, const json_t *descriptor,
-	  struct names *all)
-{
-	const char *digest = fetch_json_text(a, descriptor, "digest"), *path;
+struct linking {
+	struct arena *a;
+	struct diags *ds;
+	const struct lock_image *image;
+	const char *mirror, *to; /* the layout of the mirror, and the new one */
+	const char *why;         /* the reason of a failure without a diagnostic */
+};
 
-	errno = EBADMSG;
-	if (!digest || !oci_is_digest(digest))
+static bool
+cannot_link(struct linking *l)
+{
+	l->why = arena_printf(l->a, "cannot make its layout below /tmp: %s", strerror(errno));
+	return false;
+}
+
+/*
+ * Compares a blob of the mirror with its descriptor, links it into the layout, and adds its path to *all.
+ * docker load compares no digests.
+ */
+static bool
+link_blob(struct linking *l, const json_t *descriptor, struct names *all)
+{
+	const char *digest = fetch_json_text(l->a, descriptor, "digest"), *hex, *path, *from, *to;
+	const json_int_t size = json_integer_value(json_object_get(descriptor, "size"));
+
+	if (!digest || !oci_is_digest(digest) || size <= 0) {
+		l->why = "its manifest has a blob without a digest of sha256 or a size";
 		return false;
-	path = arena_printf(a, "blobs/sha256/%s", digest + strlen("sha256:"));
-	list_push(a, all, path);
-	return fs_make_parents(a, fs_join(a, to, path)) &&
-	       (symlink(fs_join(a, mirror, path), fs_join(a, to, path)) == 0 || errno == EEXIST);
+	}
+	hex = digest + strlen("sha256:");
+	path = arena_printf(l->a, "blobs/sha256/%s", hex);
+	from = fs_join(l->a, l->mirror, path);
+	to = fs_join(l->a, l->to, path);
+	list_push(l->a, all, path);
+	if (!fs_exists(from))
+		l->why = arena_printf(l->a, "`images/%s` does not exist", path);
+	else if (!file_is(l->a, from, hex, (size_t)size))
+		l->why = arena_printf(
+			l->a, "`images/%s` has another digest or size than its manifest", path);
+	return !l->why &&
+	       ((fs_make_parents(l->a, to) && (symlink(from, to) == 0 || errno == EEXIST)) ||
+		cannot_link(l));
 }
 
-static const char *
-cannot_link(struct arena *a)
-{
-	return arena_printf(a, "cannot make its layout below /tmp: %s", strerror(errno));
-}
-
-/* Links the blobs of an image, and writes the files that describe them; false: *why, or errors SB0406 */
+/* Links the blobs of an image. */
 static bool
-write_layout(struct arena *a, struct diags *ds, const struct lock_image *image, const char *mirror,
-	     const struct source *m, const char *to, const char **why)
+link_blobs(struct linking *l, const struct source *m, const json_t *manifest, struct names *config,
+	   struct names *layers)
 {
-	json_auto_t *manifest = json_loadb(m->text, m->size, 0, NULL), *own;
-	const char *type = fetch_json_text(a, manifest, "mediaType");
-	struct buf index = BUF(a), archive = BUF(a);
-	struct json j = json_to(&index);
-	struct names config = { 0 }, layers = { 0 };
-	const json_t *layer;
+	const json_t *all = json_object_get(manifest, "layers"), *layer;
+	json_auto_t *own = json_pack("{s:s, s:I}", "digest", l->image->platform_digest, "size",
+				     (json_int_t)m->size);
 	size_t i;
 	bool good;
 
-	own = json_pack("{s:s}", "digest", image->platform_digest);
-	good = link_blob(a, mirror, to, own, &config) &&
-	       link_blob(a, mirror, to, json_object_get(manifest, "config"), &config);
-	json_array_foreach(json_object_get(manifest, "layers"), i, layer)
-	{
-		good = good && link_blob(a, mirror, to, layer, &layers);
-	}
-	if (!good) {
-		*why = cannot_link(a);
+	if (!json_is_object(json_object_get(manifest, "config")) || !json_array_size(all)) {
+		l->why = "its manifest is not that of an image";
 		return false;
 	}
+	good = link_blob(l, own, config) &&
+	       link_blob(l, json_object_get(manifest, "config"), config);
+	json_array_foreach(all, i, layer)
+	{
+		good = good && link_blob(l, layer, layers);
+	}
+	return good;
+}
+
+static bool
+write_part(struct linking *l, const char *name, const char *bytes, size_t n)
+{
+	return fs_write(l->ds, fs_join(l->a, l->to, name), bytes, n, 0644, false, NULL);
+}
+
+/* Links the blobs of an image, and writes the files that describe them; false: l->why, or errors SB0406 */
+static bool
+write_layout(struct linking *l, const struct source *m)
+{
+	json_auto_t *manifest = json_loadb(m->text, m->size, 0, NULL);
+	const char *type = fetch_json_text(l->a, manifest, "mediaType");
+	struct buf index = BUF(l->a), archive = BUF(l->a);
+	struct json j = json_to(&index);
+	struct names config = { 0 }, layers = { 0 };
+
+	if (!link_blobs(l, m, manifest, &config, &layers))
+		return false;
 	json_put(&j,
 		 "{'schemaVersion': 2, 'manifests': [{'mediaType': %s, 'digest': %s, 'size': %d}]}",
-		 type ? type : "application/vnd.oci.image.manifest.v1+json", image->platform_digest,
-		 (int)m->size);
+		 type ? type : "application/vnd.oci.image.manifest.v1+json",
+		 l->image->platform_digest, (int)m->size);
 	j = json_to(&archive);
 	json_put(&j, "[{'Config': %s, 'RepoTags': [%s], 'Layers': %n}]", config.at[1],
-		 image_loaded(a, image), &layers);
-	return fs_write(ds, fs_join(a, to, "index.json"), index.p, index.n, 0644, false, NULL) &&
-	       fs_write(ds, fs_join(a, to, "manifest.json"), archive.p, archive.n, 0644, false,
-			NULL) &&
-	       fs_write(ds, fs_join(a, to, "oci-layout"), layout, strlen(layout), 0644, false,
-			NULL);
+		 image_loaded(l->a, l->image), &layers);
+	return write_part(l, "index.json", index.p, index.n) &&
+	       write_part(l, "manifest.json", archive.p, archive.n) &&
+	       write_part(l, "oci-layout", layout, strlen(layout));
+}
+
+/* The build does not read the list, but other tools take the image by it. */
+static bool
+list_is_right(struct linking *l)
+{
+	const char *digest = l->image->digest;
+
+	return !digest ||
+	       file_is(l->a,
+		       arena_printf(l->a, "%s/blobs/sha256/%s", l->mirror, strchr(digest, ':') + 1),
+		       strchr(digest, ':') + 1, 0);
 }
 
 const char *
 image_layout(struct arena *a, struct diags *ds, const struct lock_image *image, const char *dir,
 	     const char **why)
 {
-	const char *mirror = fs_real(a, fs_join(a, dir, "images")), *to;
-	const char *hex =
-		(image->platform_digest ? image->platform_digest : "sha256:") + strlen("sha256:");
-	const char *path = arena_printf(a, "%s/blobs/sha256/%s", mirror, hex);
-	const struct source *m = *hex ? fs_read_quiet(a, path, INDEX_MAX) : NULL;
+	struct linking l = {
+		.a = a, .ds = ds, .image = image, .mirror = fs_real(a, fs_join(a, dir, "images"))
+	};
+	const char *digest = image->platform_digest, *hex = digest ? strchr(digest, ':') + 1 : "";
+	const char *path = arena_printf(a, "%s/blobs/sha256/%s", l.mirror, hex);
+	const struct source *m = digest ? fs_read_quiet(a, path, INDEX_MAX) : NULL;
+	bool good = false;
 
-	*why = !*hex                           ? "the lock does not pin the image" :
-	       !m                              ? "its manifest does not exist" :
-	       !file_is(a, path, hex, m->size) ? "its manifest has another digest than the lock" :
-						 NULL;
-	if (*why)
-		return NULL;
-	to = own_directory(a, arena_printf(a, "%s %s", mirror, hex));
-	if (!to)
-		*why = cannot_link(a);
-	return to && write_layout(a, ds, image, mirror, m, to, why) ? to : NULL;
+	if (!digest)
+		l.why = "the lock does not pin the image";
+	else if (!m)
+		l.why = "its manifest does not exist";
+	else if (strcmp(sha256_hex(a, m->text, m->size), hex) != 0)
+		l.why = "its manifest has another digest than the lock";
+	else if (!list_is_right(&l))
+		l.why = "its list of platforms does not exist, or has another digest than the lock";
+	else if ((l.to = own_directory(a, arena_printf(a, "%s %s", l.mirror, hex))))
+		good = write_layout(&l, m);
+	else
+		cannot_link(&l);
+	*why = l.why;
+	return good ? l.to : NULL;
 }

@@ -18,6 +18,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tarfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -145,6 +146,9 @@ class Client:
             return self.run()
         elif words.startswith("rm "):
             self.note("rm")
+        elif words.startswith("image load "):
+            with tarfile.open(fileobj=sys.stdin.buffer, mode="r|") as t:
+                self.note("load", files={m.name: hashlib.sha256(t.extractfile(m).read()).hexdigest() for m in t if m.isfile()})
         elif words.startswith(("build ", "bud ", "buildx build ")) or " build " in words:
             return self.build()
         else:
