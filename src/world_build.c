@@ -190,7 +190,8 @@ open_mirror(struct run *r, const struct plan *p, struct build_options *o, struct
 		return true;
 	o->mirror = use;
 	return (l || lock_beside(r->a, &r->ds, cell, again, true, &l)) &&
-	       mirror_use(r->a, &r->ds, l, p, r->o->mirror, user, use);
+	       mirror_use(r->a, &r->ds, l, p, r->o->mirror, user, build_mirror_place(r->a, o->out),
+			  use);
 }
 
 static bool
@@ -201,13 +202,15 @@ build_cell(struct run *r, const struct recipe *cell, const struct templates *t,
 	struct build_record record = { 0 };
 	struct mirror_use use;
 
-	if (!p || r->ds.errors || !world_snapshot(r, cell) || !open_mirror(r, p, &o, &use))
+	if (!p || r->ds.errors || !world_snapshot(r, cell))
 		return false;
 	o.out = r->o->out ? r->o->out : fs_join(r->a, "out", p->name);
 	/* Not for a wheel: a comma in the path breaks `-Wl,-rpath,PATH` when it compiles. */
 	if (cell->cell && !o.wheel)
 		o.out = fs_join(r->a, o.out, cell->cell);
 	o.tag = world_image(r->a, r->o->tag, p);
+	if (!open_mirror(r, p, &o, &use))
+		return false;
 	if (!build_stack(r->a, &r->ds, p, t, &o, &record)) {
 		diagnose_build(r, fs_join(r->a, o.out, "build.log"));
 		return false;

@@ -43,6 +43,9 @@ bool build_stack(struct arena *a, struct diags *ds, const struct plan *p,
 		 const struct templates *templates, const struct build_options *o,
 		 struct build_record *record);
 
+/* Returns the absolute path at which a script sees the parts of a mirror; out: as in build_options. */
+const char *build_mirror_place(struct arena *a, const char *out);
+
 /*
  * The cells of a matrix. Each unit is a separate build: `build --cell C --wheel NAME` compiles a
  * wheel that several cells need and saves it to the store, `build --cell C` builds a cell from it.

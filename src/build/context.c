@@ -284,22 +284,37 @@ copy_application(struct work *w)
 	return true;
 }
 
-/* Places the files of the lock and of the image, which RUN mounts, into the context. */
-static bool
-copy_mirror(struct work *w)
+const char *
+build_mirror_place(struct arena *a, const char *out)
 {
-	const struct mirror_use *m = w->o->mirror;
-	const char *top = fs_join(w->a, w->context, MIRROR_CONTEXT);
+	return fs_join(a, fs_join(a, fs_real(a, "."), out), ".build/mirror");
+}
 
-	if (!work_make(w, top))
+/* Places a part of the mirror: a link is enough for a script, but not for the context of an engine. */
+static bool
+place_part(struct work *w, const struct mirror_part *part, const char *to)
+{
+	if (!work_make(w, fs_dir(w->a, to)))
 		return false;
-	list_each (part, &m->parts) {
-		const char *to = fs_join(w->a, top, *part);
+	if (part->text)
+		return fs_write(w->ds, to, part->text, strlen(part->text), 0644, false, NULL);
+	if (w->o->engine->build)
+		return copy_tree(w, part->from, to);
+	return symlink(part->from, to) == 0 || cannot(w, "link", to);
+}
 
-		if (!work_make(w, fs_dir(w->a, to)) ||
-		    !copy_tree(w, fs_join(w->a, m->dir, *part), to))
+/* Places the parts of the mirror that commands read: RUN mounts them from the context. */
+static bool
+place_mirror(struct work *w)
+{
+	const char *top = w->o->engine->build ? fs_join(w->a, w->context, MIRROR_CONTEXT) :
+						work_folder(w, "mirror");
+
+	if (!top || !work_make(w, top))
+		return false;
+	list_each (part, &w->o->mirror->parts)
+		if (!place_part(w, part, fs_join(w->a, top, part->path)))
 			return false;
-	}
 	return true;
 }
 
@@ -450,13 +465,13 @@ work_open(struct work *w)
 	w->context = work_folder(w, "context");
 	w->app = w->context ? fs_join(w->a, w->context, RENDER_APP) : NULL;
 	return w->context && work_make(w, w->app) && copy_application(w) &&
-	       (!w->o->mirror || !w->o->engine->build || copy_mirror(w));
+	       (!w->o->mirror || place_mirror(w));
 }
 
 void
 work_close(struct work *w)
 {
-	static const char *const ours[] = { "context", "inputs", "wheels", "venv" };
+	static const char *const ours[] = { "context", "inputs", "mirror", "wheels", "venv" };
 
 	for (size_t i = 0; w->lock >= 0 && !w->o->keep_context && i < COUNT(ours); i++)
 		fs_remove(fs_join(w->a, w->dir, ours[i]));

@@ -62,6 +62,10 @@ bool git_mirror(struct arena *a, const char *url, const char *ref, const char *c
 		const char *dir, double seconds, struct git_modules *modules, bool *had,
 		const char **why);
 
+/* Reads the submodules of a commit from a bare repository of git_mirror; false: *why. */
+bool git_mirror_modules(struct arena *a, const char *dir, const char *commit,
+			struct git_modules *modules, const char **why);
+
 /* Returns true if a bare repository of git_mirror has the commit, with its tag `ref` (or NULL). */
 bool git_mirror_has(const char *dir, const char *ref, const char *commit);
 

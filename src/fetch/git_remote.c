@@ -314,25 +314,45 @@ list_modules(struct remote *r)
 		say_modules(r, repository);
 }
 
+/* Runs `act`, and adds the submodules that it prints. */
+static bool
+modules_of(struct remote *r, void (*act)(struct remote *r), double seconds,
+	   struct git_modules *modules, const char **why)
+{
+	const char *said = in_child(r, act, seconds, why);
+	struct names lines = { 0 };
+
+	if (said)
+		lines = names_split(r->a, said, '\n');
+	for (size_t i = 1; i < lines.n; i++)
+		if (str_matches(lines.at[i], "^[0-9a-f]{40} ."))
+			list_push(r->a, modules,
+				  (struct git_module){ lines.at[i] + 41,
+						       arena_copy(r->a, lines.at[i], 40) });
+	return said;
+}
+
+bool
+git_mirror_modules(struct arena *a, const char *dir, const char *commit,
+		   struct git_modules *modules, const char **why)
+{
+	struct remote r = {
+		.a = a, .url = fs_name(dir), .commit = commit, .dir = dir, .said = BUF(a)
+	};
+
+	return modules_of(&r, list_modules, GIT_SECONDS, modules, why);
+}
+
 bool
 git_mirror(struct arena *a, const char *url, const char *ref, const char *commit, const char *dir,
 	   double seconds, struct git_modules *modules, bool *had, const char **why)
 {
 	struct remote r = { a, url, ref, commit, dir, BUF(a) };
-	const char *said;
-	struct names lines;
 
-	*had = git_mirror_has(dir, ref, commit);
-	said = in_child(&r, *had ? list_modules : mirror, seconds, why);
-	if (!said) {
-		fs_remove(arena_printf(a, "%s.part", dir));
-		return false;
-	}
-	lines = names_split(a, said, '\n');
-	for (size_t i = 1; i < lines.n && modules; i++)
-		if (str_matches(lines.at[i], "^[0-9a-f]{40} ."))
-			list_push(a, modules,
-				  (struct git_module){ lines.at[i] + 41,
-						       arena_copy(a, lines.at[i], 40) });
-	return true;
+	if ((*had = git_mirror_has(dir, ref, commit)))
+		return git_mirror_modules(a, dir, commit, modules, why);
+	if (modules_of(&r, mirror, seconds, modules, why))
+		return true;
+	fs_remove(arena_printf(a, "%s.part", dir));
+	return false;
 }

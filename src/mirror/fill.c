@@ -12,10 +12,7 @@
 #include "fetch/fetch.h"
 #include "internal.h"
 
-enum {
-	DEPTH_MAX = 8, /* maximum depth of submodules */
-	GIT_LIMIT_S = 1800
-};
+enum { GIT_LIMIT_S = 1800 };
 #define FILE_BYTES_MAX ((size_t)64 << 30) /* limit for a file without a size in the lock */
 
 struct filling {
@@ -119,7 +116,7 @@ fill_repository(struct filling *f, const struct repository *r, unsigned depth)
 	struct git_modules modules = { 0 };
 	bool had, good = true;
 
-	if (depth > DEPTH_MAX)
+	if (depth > MIRROR_DEPTH_MAX)
 		return cannot(f, r->url, "its submodules are nested too deeply", NULL);
 	if (!fs_make_parents(f->a, dir))
 		return cannot(f, r->url, arena_printf(f->a, "%s: %s", dir, strerror(errno)), NULL);
@@ -131,13 +128,8 @@ fill_repository(struct filling *f, const struct repository *r, unsigned depth)
 					   mask_credentials(f->a, r->url)),
 			      why, "check the network; if the commit was deleted, lock again");
 	*(had ? &f->done->had : &f->done->fetched) += 1;
-	if (!fs_write(f->ds, arena_printf(f->a, "%.*surl", (int)strlen(dir) - 3, dir), r->url,
-		      strlen(r->url), 0644, false, NULL))
-		return false;
 	for (size_t i = 0; i < modules.n && r->submodules; i++) {
-		const struct git_module *m = &modules.at[i];
-		const struct repository module = { m->url, NULL, m->commit,
-						   repository_path(f->a, m->url), true };
+		const struct repository module = repository_of_module(f->a, &modules.at[i]);
 
 		good = fill_repository(f, &module, depth + 1) && good;
 	}
@@ -246,24 +238,6 @@ write_project(struct arena *a, struct diags *ds, const char *dir, const struct n
 			  page_project(a, project, &mine));
 }
 
-/* Writes git/config, which git reads in an image with XDG_CONFIG_HOME=MIRROR_PLACE. */
-static bool
-write_git_config(struct arena *a, struct diags *ds, const char *dir)
-{
-	struct names urls = { 0 }, paths = { 0 };
-	struct buf b = BUF(a);
-
-	if (!repositories_of(a, ds, dir, &urls, &paths))
-		return false;
-	/* The files belong to another user; submodules have file:// URLs; a lock pins commits. */
-	buf_puts(&b, "[safe]\n\tdirectory = *\n[protocol \"file\"]\n\tallow = always\n"
-		     "[uploadpack]\n\tallowAnySHA1InWant = true\n");
-	for (size_t i = 0; i < urls.n; i++)
-		buf_printf(&b, "[url \"file://" MIRROR_PLACE "/%s\"]\n\tinsteadOf = %s\n",
-			   paths.at[i], urls.at[i]);
-	return !urls.n || fs_write(ds, fs_join(a, dir, "git/config"), b.p, b.n, 0644, false, NULL);
-}
-
 bool
 mirror_index(struct arena *a, struct diags *ds, const char *dir)
 {
@@ -278,6 +252,5 @@ mirror_index(struct arena *a, struct diags *ds, const char *dir)
 	for (size_t i = 0; i < projects.n; i++)
 		if (!write_project(a, ds, dir, &files, projects.at[i]))
 			return false;
-	return write_git_config(a, ds, dir) &&
-	       write_page(a, ds, fs_join(a, dir, "simple"), page_root(a, &projects));
+	return write_page(a, ds, fs_join(a, dir, "simple"), page_root(a, &projects));
 }

@@ -1,6 +1,7 @@
 #ifndef MIRROR_INTERNAL_H
 #define MIRROR_INTERNAL_H
 
+#include "fetch/fetch.h"
 #include "mirror.h"
 
 /* A file of a lock. */
@@ -27,8 +28,9 @@ struct items items_of(struct arena *a, struct diags *ds, const struct lock *l);
 /* Sets *out to the repository of a source; false: it has none, or it is not pinned. */
 bool repository_of(struct arena *a, const struct lock_source *source, const struct stack *s,
 		   struct repository *out);
-/* Returns the path of the repository of a URL. */
-const char *repository_path(struct arena *a, const char *url);
+/* Returns the repository of a submodule. */
+struct repository repository_of_module(struct arena *a, const struct git_module *m);
+enum { MIRROR_DEPTH_MAX = 8 }; /* maximum depth of submodules */
 
 /* Returns true if a file has this digest and size (0: any). */
 bool file_is(struct arena *a, const char *path, const char *sha256, size_t size);
@@ -53,11 +55,6 @@ const char *image_loaded(struct arena *a, const struct lock_image *image);
 void debs_check(struct arena *a, const char *dir, const struct debs *d, struct names *faults);
 /* Makes apt use them. */
 void debs_use(struct arena *a, const struct debs *d, struct mirror_use *u);
-
-/* Returns the URLs of the repositories of a mirror, and the path of each: "git/NAME-HASH.git".
- * errors SB0100, false */
-bool repositories_of(struct arena *a, struct diags *ds, const char *dir, struct names *urls,
-		     struct names *paths);
 
 /* Prints that a download starts. */
 void note(struct arena *a, const struct mirror_how *how, const char *what, double bytes);

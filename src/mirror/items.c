@@ -71,7 +71,8 @@ items_of(struct arena *a, struct diags *ds, const struct lock *l)
 	return all;
 }
 
-const char *
+/* Returns the path of the repository of a URL. */
+static const char *
 repository_path(struct arena *a, const char *url)
 {
 	size_t n = strlen(url);
@@ -85,6 +86,12 @@ repository_path(struct arena *a, const char *url)
 	return arena_printf(a, "git/%s-%.12s.git",
 			    str_matches(name, file_form) ? name : "repository",
 			    sha256_hex(a, url, strlen(url)));
+}
+
+struct repository
+repository_of_module(struct arena *a, const struct git_module *m)
+{
+	return (struct repository){ m->url, NULL, m->commit, repository_path(a, m->url), true };
 }
 
 bool
@@ -101,28 +108,6 @@ repository_of(struct arena *a, const struct lock_source *source, const struct st
 	for (size_t i = 0; i < s->extensions.n; i++)
 		if (!strcmp(s->extensions.at[i].name, source->name))
 			out->submodules = s->extensions.at[i].submodules;
-	return true;
-}
-
-bool
-repositories_of(struct arena *a, struct diags *ds, const char *dir, struct names *urls,
-		struct names *paths)
-{
-	struct names files = { 0 };
-
-	if (!fs_is_dir(fs_join(a, dir, "git")))
-		return true;
-	if (!fs_list(a, ds, fs_join(a, dir, "git"), ".url", &files))
-		return false;
-	for (size_t i = 0; i < files.n; i++) {
-		const char *path = arena_printf(a, "git/%s", files.at[i]);
-		const struct source *url = fs_read_quiet(a, fs_join(a, dir, path), 4096);
-
-		if (!url || !str_matches(url->text, "^[a-z+]+://[^\\x00-\\x20\\x7f\"\\\\]+$"))
-			continue;
-		list_push(a, urls, url->text);
-		list_push(a, paths, arena_printf(a, "%.*sgit", (int)strlen(path) - 3, path));
-	}
 	return true;
 }
 

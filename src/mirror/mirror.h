@@ -10,8 +10,7 @@
  *     DIR/files/NAME.whl, NAME.tar.gz     wheels and sdists
  *     DIR/simple/                         their index: PEP 503 and 691
  *     DIR/archives/SHA256/NAME            files with a URL in a recipe, standalone Pythons
- *     DIR/git/NAME-HASH.git, .url         bare repositories, and the URL of each
- *     DIR/git/config                      makes git in an image use them
+ *     DIR/git/NAME-HASH.git               bare repositories
  *     DIR/images/                         base images: an OCI layout
  *     DIR/debs/HASH/OS/                   system packages, with their index: a repository of apt
  *
@@ -65,8 +64,7 @@ bool debs_ready(struct arena *a, const char *dir, const struct debs *d);
 /* Returns the shell script that fills the mirror in a container of d->images[i], in the order of i. */
 const char *debs_script(struct arena *a, const struct debs *d, size_t i);
 
-/* Writes the index of all wheels and sdists of a mirror, and the configuration of git.
- * errors SB0100, SB0406, SB1030, false */
+/* Writes the index of all wheels and sdists of a mirror.  errors SB0100, SB0406, SB1030, false */
 bool mirror_index(struct arena *a, struct diags *ds, const char *dir);
 
 /* What builds from a mirror: a script on this host, or an engine that reads a Dockerfile. */
@@ -76,13 +74,20 @@ enum mirror_for {
 	MIRROR_LOADS,   /* FROM needs a local image, from an archive of `docker save` */
 };
 
+/* A checked file or directory of a mirror, or a new file. */
+struct mirror_part {
+	const char *path; /* path below the place where commands see it */
+	const char *from; /* absolute path in the mirror; NULL: a new file */
+	const char *text; /* the text of a new file */
+};
+struct mirror_parts LIST(struct mirror_part);
+
 /* The settings with which a build uses a mirror. */
 struct mirror_use {
 	struct names env;      /* "NAME=value" for pip and git, of an environment */
 	struct names from, to; /* URLs and images in commands, and the texts that replace them */
-	const char *dir;       /* the mirror */
-	struct names parts;    /* for an image: paths in it that commands see at MIRROR_PLACE */
-	struct names loads;    /* directories whose content is an archive of an image */
+	struct mirror_parts parts; /* everything that commands may read; they see nothing else */
+	struct names loads;        /* directories whose content is an archive of an image */
 };
 #define MIRROR_PLACE "/mnt/stackbuild"
 #define MIRROR_CONTEXT ".stackbuild/mirror" /* the parts in the context of a build */
@@ -90,13 +95,14 @@ struct mirror_use {
 /*
  * mirror_use -- checks that a mirror has every file, repository and base image that a build needs.
  *
- *   in      p: as the lock pins it
+ *   in      p: as the lock pins it; place: for MIRROR_SCRIPT, the absolute path of the directory
+ *           that will have the parts; images have them at MIRROR_PLACE
  *   out     *out
  *   errors  SB1031 with each part that is missing or has another digest, SB0406, false
  *   memory  lives in a
  */
 bool mirror_use(struct arena *a, struct diags *ds, const struct lock *l, const struct plan *p,
-		const char *dir, enum mirror_for user, struct mirror_use *out);
+		const char *dir, enum mirror_for user, const char *place, struct mirror_use *out);
 
 /* Returns a text of *n bytes with m's file:// URLs instead of the others, and its new length. */
 const char *mirror_text(struct arena *a, const struct mirror_use *m, const char *text, size_t *n);
