@@ -130,6 +130,7 @@ make_lock(struct locking *l, struct lock *out)
 		.knowledge = facts_date(l->r->facts),
 		.inputs = lock_inputs(l->r->a, l->stack),
 		.python = l->stack->python.value,
+		.debs = l->old ? l->old->debs : NULL,
 		.packages = answer.packages,
 	};
 	return world_pin(l->r, l->stack, &pin, &answer.sdists, out);

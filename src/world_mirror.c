@@ -17,9 +17,11 @@
 
 enum { SAID_BYTES = 4096, DEBS_TIMEOUT_S = 1800 };
 
+/* The engine of --debs, and the packages that this run has downloaded or compared. */
 struct container {
 	const struct engine *engine;
 	struct engine_state state;
+	struct debs_sets LIST(struct debs) seen;
 };
 
 /* Returns an image without the tag before its digest, which older releases of podman reject. */
@@ -34,8 +36,8 @@ by_digest(struct arena *a, const char *image)
 		       image;
 }
 
-/* Runs a script in a container that can write to the mirror. */
-static bool
+/* Runs a script in a container that can write to the mirror; returns the last line of its output, or NULL. */
+static const char *
 fetch_debs(struct run *r, const struct container *in, const char *image, const char *script,
 	   const struct mirror_how *how)
 {
@@ -49,6 +51,7 @@ fetch_debs(struct run *r, const struct container *in, const char *image, const c
 					  how->timeout_s > 0 ? how->timeout_s : DEBS_TIMEOUT_S };
 	struct engine_command c;
 	struct proc_result done;
+	struct names lines;
 
 	list_push(r->a, &run.argv, "sh");
 	list_push(r->a, &run.argv, "-c");
@@ -57,8 +60,12 @@ fetch_debs(struct run *r, const struct container *in, const char *image, const c
 		fprintf(stderr, "stackbuild: fetching the system packages of %s\n", image);
 	c = in->engine->run(r->a, &in->state.at, &run);
 	engine_spec(r->a, &c, &spec);
-	if (proc_run(r->a, &spec, &done))
-		return true;
+	if (proc_run(r->a, &spec, &done)) {
+		lines = names_split(r->a, buf_text(&done.out), '\n');
+		while (lines.n && !*lines.at[lines.n - 1])
+			lines.n--;
+		return lines.n ? lines.at[lines.n - 1] : "";
+	}
 	diag_why(diag_at(&r->ds, E_MIRROR, NOWHERE, "cannot mirror the system packages of %s: %s",
 			 image,
 			 done.interrupted ? "interrupted" :
@@ -66,30 +73,81 @@ fetch_debs(struct run *r, const struct container *in, const char *image, const c
 					    "the commands failed in a container"),
 		 "%s", buf_text(&done.err));
 	engine_quietly(r->a, &in->state.at, in->engine->kill, run.name, NULL);
+	return NULL;
+}
+
+/* Downloads the packages in a container of each image, and sets d->sums. */
+static bool
+fetch_sets(struct run *r, const struct container *in, struct debs *d, const struct mirror_how *how,
+	   struct mirror_done *done)
+{
+	const char *said = NULL;
+
+	/* Otherwise, a container of docker makes it for root. */
+	if (!fs_make_parents(r->a, arena_printf(r->a, "%s/%s/x", how->dir, d->path))) {
+		diag_at(&r->ds, E_MIRROR, NOWHERE, "cannot make `%s/%s`: %s", how->dir, d->path,
+			strerror(errno));
+		return false;
+	}
+	for (size_t i = 0; i < d->n; i++) {
+		if (!(said = fetch_debs(r, in, d->images[i], debs_script(r->a, d, i), how)))
+			return false;
+		done->fetched++;
+	}
+	d->sums = said;
+	if (str_matches(said, "^[0-9a-f]{64}$") && debs_ready(r->a, how->dir, d))
+		return true;
+	diag_at(&r->ds, E_MIRROR, NOWHERE,
+		"cannot mirror the system packages of %s: `%s/%s` differs from the output of the "
+		"container",
+		d->images[0], how->dir, d->path);
 	return false;
 }
 
-/* Downloads the system packages of a stack's images, as root of a container of each. */
+/* Writes the digest of the system packages into a lock. */
 static bool
-mirror_debs(struct run *r, const struct stack *s, const struct lock *l, const struct container *in,
+pin_debs(struct run *r, const struct recipe *recipe, const struct lock *l, const struct debs *d)
+{
+	const char *path = lock_path(r->a, recipe),
+		   *sums = arena_printf(r->a, "sha256:%s", d->sums);
+	struct buf text = BUF(r->a);
+	struct lock new = *l;
+
+	if (l->debs && !strcmp(l->debs, sums))
+		return true;
+	new.debs = sums;
+	lock_write(&new, &text);
+	if (!fs_write(&r->ds, path, buf_text(&text), text.n, 0644, true, NULL))
+		return false;
+	buf_printf(&r->out, "%s: the digest of the system packages is %.19s\n", path, sums);
+	return true;
+}
+
+/*
+ * Downloads the system packages of a stack's images, as root of a container of each, unless the mirror has
+ * those of the lock. A lock never gets the digest of packages that this run found in the mirror.
+ */
+static bool
+mirror_debs(struct run *r, const struct stack *s, const struct lock *l, struct container *in,
 	    const struct mirror_how *how, struct mirror_done *done)
 {
 	const struct stack *pinned = lock_apply(r->a, &r->ds, s, l);
 	const struct plan *p = pinned ? plan_make(r->a, &r->ds, pinned, l) : NULL;
+	const struct debs *seen;
 	struct debs debs;
 
-	if (!p || !debs_of(r->a, &r->ds, p, &debs))
+	if (!p || !debs_of(r->a, &r->ds, p, l, &debs))
 		return false;
-	if (debs_ready(r->a, how->dir, &debs)) {
-		done->had += debs.n;
+	if (!debs.n)
 		return true;
-	}
-	for (size_t i = 0; i < debs.n; i++) {
-		if (!fetch_debs(r, in, debs.images[i], debs_script(r->a, &debs, i), how))
-			return false;
-		done->fetched++;
-	}
-	return true;
+	if (debs_ready(r->a, how->dir, &debs))
+		done->had += debs.n;
+	else if ((seen = list_find(x, &in->seen, !strcmp(x->path, debs.path))))
+		debs.sums = seen->sums;
+	else if (!fetch_sets(r, in, &debs, how, done))
+		return false;
+	list_push(r->a, &in->seen, debs);
+	return pin_debs(r, s->recipe, l, &debs);
 }
 
 /* Chooses the engine of --debs; false after a diagnostic. */
@@ -111,7 +169,7 @@ open_container(struct run *r, struct container *in)
 
 /* Fills the mirror for one cell. */
 static bool
-mirror_cell(struct run *r, const struct recipe *recipe, const struct container *in,
+mirror_cell(struct run *r, const struct recipe *recipe, struct container *in,
 	    struct mirror_how *how, struct mirror_done *done)
 {
 	const struct stack *s = resolve(r->a, &r->ds, r->facts, recipe, NULL);

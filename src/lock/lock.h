@@ -69,13 +69,14 @@ struct lock_sources LIST(struct lock_source);
 
 struct lock {
 	const struct source *src;
-	const char *stack, *variant, *cell;     /* variant and cell may be NULL */
-	const char *recipe;                     /* digest of the canonical recipe, "sha256:..." */
-	const char *stackbuild, *uv;            /* versions that made the lock */
-	const char *knowledge;                  /* date of the knowledge base, "2026-11-20" */
-	struct names inputs;                    /* lock_inputs() of the locked stack */
-	struct names unpinned;                  /* "base", "git": the parts of `--unpinned` */
-	const char *python;                     /* series, "3.12" */
+	const char *stack, *variant, *cell; /* variant and cell may be NULL */
+	const char *recipe;                 /* digest of the canonical recipe, "sha256:..." */
+	const char *stackbuild, *uv;        /* versions that made the lock */
+	const char *knowledge;              /* date of the knowledge base, "2026-11-20" */
+	struct names inputs;                /* lock_inputs() of the locked stack */
+	struct names unpinned;              /* "base", "git": the parts of `--unpinned` */
+	const char *debs;                   /* digest of the system packages in a mirror; or NULL */
+	const char *python;                 /* series, "3.12" */
 	const char *python_url, *python_sha256; /* file of a standalone build; or NULL */
 	struct lock_image base, runtime;
 	struct lock_packages packages; /* sorted by name */

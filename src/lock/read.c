@@ -250,6 +250,7 @@ read_own(struct reader *r, const struct node *own, struct lock *l)
 	l->knowledge = text(r, own, "knowledge", true, any);
 	l->inputs = texts(r, own, "inputs");
 	l->unpinned = texts(r, own, "unpinned");
+	l->debs = text(r, own, "debs", false, digest);
 	l->python = text(r, python, "series", true, any);
 	l->python_url = text(r, python, "url", false, url_form);
 	l->python_sha256 = text(r, python, "sha256", false, hex64);

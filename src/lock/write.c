@@ -8,7 +8,7 @@
  *     [tool.stackbuild]
  *     format = 1
  *     content                                            digest of all other lines
- *     stack, variant, cell, recipe, knowledge, stackbuild, uv, unpinned, inputs
+ *     stack, variant, cell, recipe, knowledge, stackbuild, uv, unpinned, debs, inputs
  *     python = { series, url, sha256 }
  *     base = { image, digest, platform-digest }          runtime: the same
  *
@@ -86,6 +86,7 @@ write_own(const struct lock *l, const char *content, struct buf *out)
 	line(out, "stackbuild", l->stackbuild);
 	line(out, "uv", l->uv);
 	list(out, "unpinned", &l->unpinned, false);
+	line(out, "debs", l->debs);
 	list(out, "inputs", &l->inputs, true);
 	buf_puts(out, "python = {");
 	part(out, "series", l->python);

@@ -29,7 +29,8 @@ add(struct arena *a, struct diags *ds, const char *image, const struct operation
 }
 
 bool
-debs_of(struct arena *a, struct diags *ds, const struct plan *p, struct debs *out)
+debs_of(struct arena *a, struct diags *ds, const struct plan *p, const struct lock *l,
+	struct debs *out)
 {
 	const struct stack *s = p->stack;
 	struct operation runtime = { .kind = OP_SYSTEM,
@@ -39,7 +40,7 @@ debs_of(struct arena *a, struct diags *ds, const struct plan *p, struct debs *ou
 	struct buf b = BUF(a);
 	bool good = true;
 
-	*out = (struct debs){ 0 };
+	*out = (struct debs){ .sums = l->debs ? l->debs + strlen("sha256:") : NULL };
 	for (size_t i = 0; i < p->n && good; i++)
 		list_each (op, &p->steps[i].operations)
 			if (op->kind == OP_SYSTEM && good)
@@ -55,10 +56,21 @@ debs_of(struct arena *a, struct diags *ds, const struct plan *p, struct debs *ou
 	return good;
 }
 
+/* Returns the directory of the packages: its name is a part of their digest, so that locks that have
+ * different packages can share a mirror. */
+static const char *
+directory(struct arena *a, const struct debs *d)
+{
+	return arena_printf(a, "%s/%.16s", d->path, d->sums);
+}
+
 bool
 debs_ready(struct arena *a, const char *dir, const struct debs *d)
 {
-	return !d->n || fs_exists(fs_join(a, fs_join(a, dir, d->path), "SHA256SUMS"));
+	struct names files = { 0 }, faults = { 0 };
+
+	debs_check(a, dir, d, &files, &faults);
+	return !faults.n;
 }
 
 const char *
@@ -68,7 +80,8 @@ debs_script(struct arena *a, const struct debs *d, size_t i)
 		a,
 		"set -e\n"
 		". /etc/os-release\n"
-		"top=\"" MIRROR_PLACE "/%s\"\n"
+		"top=\"" MIRROR_PLACE "/%s/new\"\n"
+		"%s"
 		"d=\"$top/$ID$VERSION_ID\"\n"
 		"mkdir -p \"$d/partial\"\n"
 		"echo \"Dir::Cache::archives \\\"$d/\\\"; APT::Sandbox::User \\\"root\\\";\" > "
@@ -87,41 +100,79 @@ debs_script(struct arena *a, const struct debs *d, size_t i)
 		"	echo \"SHA256: $(sha256sum \"$f\" | cut -d ' ' -f 1)\"\n"
 		"	echo\n"
 		"done > Packages\n"
-		"echo \"deb [trusted=yes] file:$d ./\" > sources.list\n"
-		"echo \"Dir::Etc::sourcelist \\\"$d/sources.list\\\"; Dir::Etc::sourceparts "
-		"\\\"-\\\";"
-		" APT::Sandbox::User \\\"root\\\";\" > apt.conf\n"
 		"%s",
-		d->path, d->commands[i],
+		d->path, i ? "" : "rm -rf \"$top\"\n", d->commands[i],
 		i + 1 < d->n ? "" :
 			       "cd \"$top\"\n"
-			       "find . -type f ! -name 'SHA256SUMS*' | sort | xargs sha256sum > "
-			       "SHA256SUMS.new\n"
-			       "mv SHA256SUMS.new SHA256SUMS\n");
+			       "find . -type f | sort | xargs sha256sum > ../sums\n"
+			       "mv ../sums SHA256SUMS\n"
+			       "sum=$(sha256sum SHA256SUMS | cut -c 1-64)\n"
+			       "to=$(echo \"$sum\" | cut -c 1-16)\n"
+			       "cd ..\n"
+			       "rm -rf \"$to\"\n"
+			       "mv new \"$to\"\n"
+			       "echo \"$sum\"\n");
+}
+
+/* Returns why SHA256SUMS is not that of the lock, or NULL; *sums: its text. */
+static const char *
+read_sums(struct arena *a, const char *dir, const struct debs *d, const struct source **sums)
+{
+	const char *path = d->sums ? fs_join(a, directory(a, d), "SHA256SUMS") : NULL;
+
+	if (!path)
+		return "the lock does not have the digest of the system packages: add --debs to "
+		       "`stackbuild mirror`";
+	if (!(*sums = fs_read_quiet(a, fs_join(a, dir, path), SUMS_MAX)))
+		return "the system packages of the image do not exist: add --debs to "
+		       "`stackbuild mirror`";
+	if (strcmp(sha256_hex(a, (*sums)->text, (*sums)->size), d->sums) != 0)
+		return arena_printf(a, "`%s` has another digest than the lock", path);
+	return NULL;
 }
 
 void
-debs_check(struct arena *a, const char *dir, const struct debs *d, struct names *faults)
+debs_check(struct arena *a, const char *dir, const struct debs *d, struct names *files,
+	   struct names *faults)
 {
-	const char *top = fs_join(a, dir, d->path);
-	const struct source *sums = fs_read_quiet(a, fs_join(a, top, "SHA256SUMS"), SUMS_MAX);
+	const struct source *sums;
+	const char *why = read_sums(a, dir, d, &sums);
+	struct names lines = { 0 };
 
-	if (!sums)
-		list_push(a, faults,
-			  "the system packages of the image do not exist: add --debs to "
-			  "`stackbuild mirror`");
-	for (const char *p = sums ? sums->text : ""; *p; p += strcspn(p, "\n") + 1) {
-		const char *line = arena_copy(a, p, strcspn(p, "\n"));
-		const char *sum = arena_copy(a, line, strcspn(line, " "));
-		const char *name = line + strlen(sum) + strspn(line + strlen(sum), " ");
+	if (why)
+		list_push(a, faults, why);
+	else
+		lines = names_split(a, sums->text, '\n');
+	for (size_t i = 0; i < lines.n; i++) {
+		const char *sum = arena_copy(a, lines.at[i], strcspn(lines.at[i], " "));
+		const char *name = lines.at[i] + strlen(sum) +
+				   strspn(lines.at[i] + strlen(sum), " "),
+			   *path;
 
-		if (!file_is(a, fs_join(a, top, name), sum, 0))
+		if (!*name)
+			continue;
+		path = fs_join(a, directory(a, d), fs_clean(a, name));
+		list_push(a, files, path);
+		if (!file_is(a, fs_join(a, dir, path), sum, 0))
 			list_push(a, faults,
-				  arena_printf(a, "`%s/%s` has another digest than SHA256SUMS",
-					       d->path, name));
-		if (!p[strcspn(p, "\n")])
-			break;
+				  arena_printf(a, "`%s` has another digest than SHA256SUMS", path));
 	}
+}
+
+const char *
+debs_sources(struct arena *a, const char *os)
+{
+	return arena_printf(a, "deb [trusted=yes] file:" MIRROR_PLACE "/%s ./\n", os);
+}
+
+const char *
+debs_settings(struct arena *a, const char *os)
+{
+	return arena_printf(a,
+			    "Dir::Etc::sourcelist \"" MIRROR_PLACE "/%s/sources.list\";\n"
+			    "Dir::Etc::sourceparts \"-\";\n"
+			    "APT::Sandbox::User \"root\";\n",
+			    os);
 }
 
 void
@@ -133,5 +184,5 @@ debs_use(struct arena *a, const struct debs *d, struct mirror_use *u)
 			       "export APT_CONFIG=\"" MIRROR_PLACE
 			       "/%s/$(. /etc/os-release; echo \"$ID$VERSION_ID\")/apt.conf\" "
 			       "&& " APT_STARTS,
-			       d->path));
+			       directory(a, d)));
 }

@@ -51,10 +51,15 @@ const char *image_layout(struct arena *a, struct diags *ds, const struct lock_im
 /* Returns the name that an image of a lock gets when docker loads it. */
 const char *image_loaded(struct arena *a, const struct lock_image *image);
 
-/* Compares the system packages of a mirror with their digests; adds a fault for each difference. */
-void debs_check(struct arena *a, const char *dir, const struct debs *d, struct names *faults);
+/* Compares the system packages of a mirror with the digest in the lock; adds a fault for each difference, and
+ * the path of each file to *files. */
+void debs_check(struct arena *a, const char *dir, const struct debs *d, struct names *files,
+		struct names *faults);
 /* Makes apt use them. */
 void debs_use(struct arena *a, const struct debs *d, struct mirror_use *u);
+/* Returns apt's settings, or its list of sources, for the packages in the directory `os` of a mirror. */
+const char *debs_settings(struct arena *a, const char *os);
+const char *debs_sources(struct arena *a, const char *os);
 
 /* Prints that a download starts. */
 void note(struct arena *a, const struct mirror_how *how, const char *what, double bytes);

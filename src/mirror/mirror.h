@@ -12,7 +12,8 @@
  *     DIR/archives/SHA256/NAME            files with a URL in a recipe, standalone Pythons
  *     DIR/git/NAME-HASH.git               bare repositories
  *     DIR/images/                         base images: an OCI layout
- *     DIR/debs/HASH/OS/                   system packages, with their index: a repository of apt
+ *     DIR/debs/HASH/DIGEST/OS/            system packages, with their index: a repository of apt
+ *     DIR/debs/HASH/DIGEST/SHA256SUMS     their digests; the lock has the digest of this file
  *
  * Each path follows from the lock.  A file gets its name after its digest was checked.
  */
@@ -47,6 +48,7 @@ bool mirror_fill(struct arena *a, struct diags *ds, const struct lock *l, const 
 enum { DEBS_MAX = 4 };
 struct debs {
 	const char *path; /* path relative to the mirror: "debs/0123456789abcdef" */
+	const char *sums; /* digest of their SHA256SUMS, 64 hex digits; NULL: not in the lock */
 	const char *images[DEBS_MAX], *commands[DEBS_MAX];
 	size_t n; /* 0: the images install none */
 };
@@ -54,14 +56,16 @@ struct debs {
 /*
  * debs_of -- returns the system packages of a plan's images.
  *
- *   in      p: as the lock pins it
+ *   in      p: as the lock l pins it
  *   errors  SB1031: packages of another archive than the distribution's, or of dnf; false
  *   memory  lives in a
  */
-bool debs_of(struct arena *a, struct diags *ds, const struct plan *p, struct debs *out);
-/* Returns true if a mirror has them. */
+bool debs_of(struct arena *a, struct diags *ds, const struct plan *p, const struct lock *l,
+	     struct debs *out);
+/* Returns true if a mirror has them with the digest d->sums. */
 bool debs_ready(struct arena *a, const char *dir, const struct debs *d);
-/* Returns the shell script that fills the mirror in a container of d->images[i], in the order of i. */
+/* Returns the shell script that fills the mirror in a container of d->images[i], in the order of i. The
+ * last line of the output of the last one is the digest of SHA256SUMS. */
 const char *debs_script(struct arena *a, const struct debs *d, size_t i);
 
 /* Writes the index of all wheels and sdists of a mirror.  errors SB0100, SB0406, SB1030, false */

@@ -192,12 +192,32 @@ use_image(struct checking *c, const struct lock_image *image, const char *from,
 		list_push(c->a, &c->faults, arena_printf(c->a, "%s: %s", image->name, why));
 }
 
+/* Makes apt in an image use the packages of the mirror. apt checks no signature, so it sees only files with a
+ * digest that follows from the lock: otherwise, it would also use a Release or Packages.xz. */
+static void
+use_debs(struct checking *c, const struct lock *l, const struct plan *p)
+{
+	struct names files = { 0 };
+	struct debs debs;
+
+	if (!debs_of(c->a, c->ds, p, l, &debs) || !debs.n)
+		return;
+	debs_check(c->a, c->dir, &debs, &files, &c->faults);
+	for (size_t i = 0; i < files.n; i++) {
+		const char *os = fs_dir(c->a, files.at[i]);
+
+		add_part(c, files.at[i], NULL);
+		add_part(c, fs_join(c->a, os, "sources.list"), debs_sources(c->a, os));
+		add_part(c, fs_join(c->a, os, "apt.conf"), debs_settings(c->a, os));
+	}
+	if (debs.sums)
+		debs_use(c->a, &debs, c->out);
+}
+
 /* Makes an engine take the images from layouts, and pip in them the files of the mirror. */
 static void
 use_images(struct checking *c, const struct lock *l, const struct plan *p, enum mirror_for user)
 {
-	struct debs debs;
-
 	use_image(c, &l->base, p->stack->base.value, user);
 	use_image(c, &l->runtime, p->stack->runtime_base.value, user);
 	replace(c->a, c->out, "\nRUN",
@@ -209,11 +229,7 @@ use_images(struct checking *c, const struct lock *l, const struct plan *p, enum 
 	/* git reads the file git/config in this directory, and not that of a home directory. */
 	replace(c->a, c->out, "git init -q",
 		"export XDG_CONFIG_HOME=" MIRROR_PLACE " && git init -q");
-	if (debs_of(c->a, c->ds, p, &debs) && debs.n) {
-		debs_check(c->a, c->dir, &debs, &c->faults);
-		debs_use(c->a, &debs, c->out);
-		add_part(c, debs.path, NULL);
-	}
+	use_debs(c, l, p);
 }
 
 static void
