@@ -45,7 +45,8 @@ read_entries(struct work *w, struct archive *ar, struct sdist *s)
 	struct archive_entry *e;
 	int end;
 
-	while ((end = archive_read_next_header(ar, &e)) == ARCHIVE_OK &&
+	/* ARCHIVE_WARN: for example, a name that the locale cannot express. */
+	while (((end = archive_read_next_header(ar, &e)) == ARCHIVE_OK || end == ARCHIVE_WARN) &&
 	       archive_filter_bytes(ar, 0) < UNPACKED_MAX) {
 		const char *path = archive_entry_pathname(e),
 			   *slash = path ? strchr(path, '/') : NULL;

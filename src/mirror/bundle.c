@@ -37,6 +37,17 @@ bundle_path_ok(const char *path)
 			   "255})+$");
 }
 
+static bool
+is_utf8(const char *s)
+{
+	uint32_t point;
+	size_t n = 1;
+
+	for (; *s && n; s += n)
+		n = utf8_decode(s, strlen(s), &point);
+	return n;
+}
+
 bool
 bundle_add(struct arena *a, struct diags *ds, struct bundle_files *all, const char *dir,
 	   const char *prefix)
@@ -135,6 +146,9 @@ put_all(struct arena *a, struct diags *ds, struct archive *to, const struct bund
 		const struct bundle_file *f = &files->at[i];
 		struct sha256 *sum = sha256_new(a);
 
+		if (!is_utf8(f->path))
+			return bundle_wrong(ds, f->path,
+					    "a bundle cannot have this path: it is not UTF-8");
 		if (!bundle_path_ok(f->path))
 			return bundle_wrong(ds, f->path, "a bundle cannot have this path");
 		if (!read_file(to, f->from, sum, &sizes[i]))
@@ -166,8 +180,10 @@ bundle_write(struct arena *a, struct diags *ds, struct bundle_files *files, cons
 	qsort(files->at, files->n, sizeof(*files->at), by_path);
 	if (!fs_make_parents(a, to))
 		return bundle_wrong(ds, to, strerror(errno));
-	/* ARCHIVE_WARN: a libarchive without zstd starts the program. */
+	/* ARCHIVE_WARN: a libarchive without zstd starts the program. BINARY: otherwise, libarchive converts
+	 * names from the character set of the locale, which is C. */
 	good = (archive_write_set_format_pax_restricted(ar) == ARCHIVE_OK &&
+		archive_write_set_options(ar, "hdrcharset=BINARY") == ARCHIVE_OK &&
 		archive_write_add_filter_zstd(ar) >= ARCHIVE_WARN &&
 		archive_write_open_filename(ar, part) == ARCHIVE_OK) ||
 	       bundle_wrong(ds, to, archive_error_string(ar));

@@ -44,7 +44,9 @@ next_file(struct unpacking *u, const char *path, size_t size)
 	const char *found;
 
 	switch (archive_read_next_header(u->from, &e)) {
-	case ARCHIVE_OK: break;
+	case ARCHIVE_OK:
+	case ARCHIVE_WARN:
+		break; /* a name that the locale cannot express: its bytes are unchanged */
 	case ARCHIVE_EOF: return wrong(u, arena_printf(u->a, "`%s` is missing", path));
 	default:
 		return wrong(u, arena_printf(u->a, "it is not a bundle, or damaged: %s",
