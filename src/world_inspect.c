@@ -131,6 +131,9 @@ find_subject(struct run *r, const char *path, struct subject *s, const char **te
 		s->kind = IMAGE;
 		if (!*temp)
 			*temp = proc_temp(r->a, NULL, "stackbuild-inspect");
+		if (!*temp)
+			diag_at(&r->ds, E_WRITE, NOWHERE, "cannot make a temporary directory: %s",
+				strerror(errno));
 		s->file = *temp ? save_image(r, path, *temp) : NULL;
 	}
 	return s->file;

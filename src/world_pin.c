@@ -1,4 +1,5 @@
 /* Pins the parts of a lock other than packages: base images, git sources, files by URL. */
+#include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,10 +165,13 @@ measure(struct pinning *p, const struct stack_extension *e, struct lock_source *
 	struct arena *a = p->r->a;
 	const char *dir = proc_temp(a, NULL, "stackbuild-lock"), *path;
 	struct http_request q = { .method = "GET", .url = e->url, .max = FILE_MAX };
-	struct http_answer answer = { .why = "there is no temporary directory" };
+	struct http_answer answer = { 0 };
 
 	if (!dir)
-		return unreachable(p, e->at, "the file", e->url, NULL, answer.why, NULL);
+		return unreachable(
+			p, e->at, "the file", e->url, NULL,
+			arena_printf(a, "there is no temporary directory: %s", strerror(errno)),
+			NULL);
 	q.to_path = path = fs_join(a, dir, "file");
 	if (http_do(a, &q, &answer) && answer.status == 200)
 		out->sha256 = sha256_file(a, path, &out->size);

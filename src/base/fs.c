@@ -135,6 +135,7 @@ bool
 fs_make_parents(struct arena *a, const char *path)
 {
 	char *p = arena_strdup(a, path), *last = strrchr(p, '/');
+	int err;
 
 	/* Usually, only the last directory is missing: the cells of a matrix share their parent
 	 * directory. */
@@ -146,8 +147,11 @@ fs_make_parents(struct arena *a, const char *path)
 	}
 	for (char *slash = strchr(p + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		if (mkdir(p, 0777) < 0 && errno != EEXIST && !fs_is_dir(p))
+		/* The reason is that of mkdir, because stat reports only that nothing exists. */
+		if (mkdir(p, 0777) < 0 && (err = errno) != EEXIST && !fs_is_dir(p)) {
+			errno = err;
 			return false;
+		}
 		*slash = '/';
 	}
 	return true;
@@ -353,40 +357,48 @@ fs_stem(struct arena *a, const char *path)
 }
 
 /* Removes a file, or a directory of that device with its content; files cannot be removed from a
- * read-only directory. */
-static void
+ * read-only directory. Returns the errno of the first failure. */
+static int
 remove_at(int parent, const char *name, dev_t device)
 {
 	struct stat st;
 	DIR *dir = NULL;
-	int fd;
+	int fd, err = 0, inner;
 
-	if (fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) || st.st_dev != device)
-		return;
-	if (!S_ISDIR(st.st_mode)) {
-		unlinkat(parent, name, 0);
-		return;
-	}
+	if (fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW))
+		return errno;
+	if (st.st_dev != device)
+		return EXDEV;
+	if (!S_ISDIR(st.st_mode))
+		return unlinkat(parent, name, 0) ? errno : 0;
 	if ((st.st_mode & 0700) != 0700)
 		fchmodat(parent, name, 0700, 0);
 	fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd >= 0 && !(dir = fdopendir(fd)))
+	if (fd < 0 || !(dir = fdopendir(fd)))
+		err = errno;
+	if (fd >= 0 && !dir)
 		close(fd);
 	for (const struct dirent *e; dir && (e = readdir(dir));)
-		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
-			remove_at(fd, e->d_name, device);
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") &&
+		    (inner = remove_at(fd, e->d_name, device)) && !err)
+			err = inner;
 	if (dir)
 		closedir(dir);
-	unlinkat(parent, name, AT_REMOVEDIR);
+	if (unlinkat(parent, name, AT_REMOVEDIR) == 0)
+		return 0;
+	return err ? err : errno;
 }
 
-void
+int
 fs_remove(const char *path)
 {
 	struct stat st;
-	int err = errno;
+	int err = errno, failed = 0;
 
 	if (!lstat(path, &st))
-		remove_at(AT_FDCWD, path, st.st_dev);
+		failed = remove_at(AT_FDCWD, path, st.st_dev);
+	else if (errno != ENOENT)
+		failed = errno;
 	errno = err;
+	return failed;
 }

@@ -83,9 +83,9 @@ void fs_close(const int *fd);
 /* Creates the missing directories above `path`; false: errno has the reason. */
 bool fs_make_parents(struct arena *a, const char *path);
 
-/* Removes a file, or a directory with its content on this file system; links are not followed. Keeps
- * errno. */
-void fs_remove(const char *path);
+/* Removes a file, or a directory with its content on this file system; links are not followed. Returns
+ * 0, also if nothing exists, or the errno of the first failure. Keeps errno. */
+int fs_remove(const char *path);
 
 /* Returns "a/b" for "a" and "b"; `name` alone if it is absolute, or if dir is empty or ".". */
 const char *fs_join(struct arena *a, const char *dir, const char *name);

@@ -359,8 +359,10 @@ open_screen(struct watch *w, struct diags *ds)
 			w->shown[n++] = (struct progress_step){ .id = w->ids[i],
 								.estimate_s = estimate(b, u) };
 	}
-	/* A failure shows when the log is created. */
-	fs_make_parents(w->a, path);
+	if (!fs_make_parents(w->a, path)) {
+		diag_at(ds, E_BUILD_FILES, NOWHERE, "cannot write %s: %s", path, strerror(errno));
+		return false;
+	}
 	w->progress = screen_open(
 		w->a, ds,
 		(struct progress_options){ .mode = b->raw ? PROGRESS_QUIET : b->progress,

@@ -46,8 +46,7 @@ work_folder(struct work *w, const char *name)
 {
 	const char *path = fs_join(w->a, w->dir, name);
 
-	fs_remove(path);
-	if (fs_exists(path)) {
+	if ((errno = fs_remove(path))) {
 		cannot(w, "empty the directory", path);
 		return NULL;
 	}

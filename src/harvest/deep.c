@@ -8,6 +8,7 @@
  *       glibc: "2.31"                 # newest needed symbol version
  *       stable_abi: true              # every extension module is for Python's stable ABI
  */
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -110,7 +111,8 @@ deep_read(struct work *w, struct found_release *r)
 	struct diags ds = DIAGS(ds, w->a);
 
 	if (!fs_make_parents(w->a, path))
-		w->why = arena_printf(w->a, "cannot write below `%s`", w->h->how->dir);
+		w->why = arena_printf(w->a, "cannot write below `%s`: %s", w->h->how->dir,
+				      strerror(errno));
 	else if (net_get(w, &q, 0, &answer) && !(wheel = wheel_read(w->a, &ds, path, true)))
 		w->why = arena_printf(w->a, "cannot read %s: %s", file->name, ds.head->text);
 	if (wheel)

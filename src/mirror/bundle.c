@@ -124,13 +124,20 @@ read_file(struct archive *to, const char *path, struct sha256 *sum, size_t *size
 	return good && !n;
 }
 
-/* Copies a file, which must still have its size. */
-static bool
+/* Copies a file, which must still have its size. Returns the reason of a failure, or NULL. */
+static const char *
 put_file(struct archive *to, const struct bundle_file *f, size_t size)
 {
 	size_t now;
+	bool good;
 
-	return put_header(to, f->path, size) && read_file(to, f->from, NULL, &now) && now == size;
+	errno = 0;
+	good = put_header(to, f->path, size) && read_file(to, f->from, NULL, &now);
+	if (good && now == size)
+		return NULL;
+	return archive_error_string(to) ? archive_error_string(to) :
+	       !good && errno           ? strerror(errno) :
+					  "it changed meanwhile";
 }
 
 static bool
@@ -139,6 +146,7 @@ put_all(struct arena *a, struct diags *ds, struct archive *to, const struct bund
 {
 	size_t *sizes = arena_array_of(a, size_t, files->n);
 	struct buf list = BUF(a);
+	const char *why;
 	struct json j = json_to(&list);
 
 	json_put(&j, "{'format': 1, 'files': [");
@@ -161,10 +169,8 @@ put_all(struct arena *a, struct diags *ds, struct archive *to, const struct bund
 	    archive_write_data(to, list.p, list.n) != (la_ssize_t)list.n)
 		return bundle_wrong(ds, name, archive_error_string(to));
 	for (size_t i = 0; i < files->n; i++)
-		if (!put_file(to, &files->at[i], sizes[i]))
-			return bundle_wrong(ds, files->at[i].path,
-					    archive_error_string(to) ? archive_error_string(to) :
-								       "it changed meanwhile");
+		if ((why = put_file(to, &files->at[i], sizes[i])))
+			return bundle_wrong(ds, files->at[i].path, why);
 	return archive_write_close(to) == ARCHIVE_OK ||
 	       bundle_wrong(ds, name, archive_error_string(to));
 }

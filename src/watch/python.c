@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,6 +74,9 @@ trace_hook(struct arena *a, struct diags *ds, const char *many, const char *out,
 	const char *dir = proc_temp(a, "/tmp", "stackbuild-trace");
 	const char *path = getenv("PYTHONPATH");
 
+	if (!dir)
+		diag_at(ds, E_WRITE, NOWHERE, "cannot make a directory in /tmp: %s",
+			strerror(errno));
 	if (!dir ||
 	    !fs_write(ds, fs_join(a, dir, "sitecustomize.py"), s->text, s->size, 0644, false, NULL))
 		return NULL;
