@@ -58,9 +58,10 @@ bool world_snapshot(struct run *r, const struct recipe *of);
 /* Hides the variables of a recipe's secrets from all children. */
 void world_hide_secrets(struct run *r, const struct recipe *of);
 
-/* Returns the diagnosis of a log, "-": standard input; NULL after SB0700. */
+/* Returns the diagnosis of a log, "-": standard input; NULL after SB0700. Adds the last MiB of the log to
+ * *tail (or NULL). */
 struct causes;
-const struct causes *diagnose_log(struct run *r, const char *log);
+const struct causes *diagnose_log(struct run *r, const char *log, struct buf *tail);
 
 /* Adds the findings of `diagnose` in the build's log to the error of a failed step. */
 void diagnose_build(struct run *r, const char *log);

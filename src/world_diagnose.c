@@ -10,9 +10,26 @@
 #include "base/fs.h"
 #include "diagnose/diagnose.h"
 
+/* Keeps the last TAIL_MAX bytes of a log, from the beginning of a line. */
+static void
+keep_tail(struct buf *tail, const char *p, size_t n)
+{
+	enum { TAIL_MAX = 1024 * 1024 };
+
+	buf_add(tail, p, n);
+	if (tail->n > 2 * TAIL_MAX) {
+		size_t from = tail->n - TAIL_MAX;
+		const char *line = memchr(tail->p + from, '\n', TAIL_MAX);
+
+		from = line ? (size_t)(line + 1 - tail->p) : from;
+		memmove(tail->p, tail->p + from, tail->n - from + 1);
+		tail->n -= from;
+	}
+}
+
 /* Reads a file or standard input to its end; false after SB0700. */
 static bool
-read_log(struct run *r, struct diagnosis *d, const char *path)
+read_log(struct run *r, struct diagnosis *d, const char *path, struct buf *tail)
 {
 	int fd = !strcmp(path, "-") ? 0 : open(path, O_RDONLY | O_CLOEXEC);
 	size_t room;
@@ -22,6 +39,8 @@ read_log(struct run *r, struct diagnosis *d, const char *path)
 		char *to = diagnose_room(d, &room);
 
 		n = read(fd, to, room);
+		if (n > 0 && tail)
+			keep_tail(tail, to, (size_t)n);
 		if (n > 0)
 			diagnose_added(d, (size_t)n);
 		else if (n < 0 && errno == EINTR)
@@ -36,10 +55,10 @@ read_log(struct run *r, struct diagnosis *d, const char *path)
 }
 
 const struct causes *
-diagnose_log(struct run *r, const char *log)
+diagnose_log(struct run *r, const char *log, struct buf *tail)
 {
 	struct diagnosis *d = diagnose_new(r->a, r->facts);
-	bool read = read_log(r, d, log);
+	bool read = read_log(r, d, log, tail);
 	const struct causes *c = diagnose_end(d);
 
 	return read ? c : NULL;
@@ -56,7 +75,7 @@ diagnose_build(struct run *r, const char *log)
 			failed = i;
 	if (!failed || !fs_exists(log))
 		return;
-	c = diagnose_log(r, log);
+	c = diagnose_log(r, log, NULL);
 	if (!c || !c->n) {
 		diag_help(failed, "read the whole output in %s", log);
 		return;
@@ -113,7 +132,7 @@ verb_diagnose(struct run *r)
 
 	if (o->fix && (!o->recipe || !strcmp(o->recipe, "-")))
 		return usage_error("--fix changes a recipe: name it with --recipe FILE");
-	if (!(c = diagnose_log(r, path)))
+	if (!(c = diagnose_log(r, path, NULL)))
 		return EXIT_DIAGNOSED;
 	if (o->format == FORMAT_JSON)
 		diagnose_json(c, &j);

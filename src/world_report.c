@@ -137,7 +137,7 @@ fill_page(struct run *r, const struct recipes *rs, const struct cell_verdicts *a
 	read_layers(r, f);
 	read_use(r, f);
 	if (f->record && f->record->code && fs_exists(fs_join(r->a, f->dir, "build.log")))
-		f->causes = diagnose_log(r, fs_join(r->a, f->dir, "build.log"));
+		f->causes = diagnose_log(r, fs_join(r->a, f->dir, "build.log"), NULL);
 }
 
 bool

@@ -235,23 +235,6 @@ url_file_name(struct arena *a, const char *url)
 	return buf_text(&b);
 }
 
-const char *
-mask_credentials(struct arena *a, const char *text)
-{
-	const char *end = text + strlen(text), *found;
-	struct buf b = BUF(a);
-	size_t n;
-
-	for (; (found = url_credentials(text, end, &n)); text = found + n) {
-		buf_add(&b, text, (size_t)(found - text));
-		buf_puts(&b, "***");
-	}
-	if (!b.n)
-		return text;
-	buf_puts(&b, text);
-	return buf_text(&b);
-}
-
 _Noreturn void
 bug_at(const char *file, int line, const char *fmt, ...)
 {

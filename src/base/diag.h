@@ -220,7 +220,8 @@ const char *url_credentials(const char *text, const char *end, size_t *n);
 /* Returns the file name at the end of a URL's path, with `%2B` decoded. */
 const char *url_file_name(struct arena *a, const char *url);
 
-/* Returns a copy with "***@" for "user:secret@" in URLs; the text itself if there is none. */
+/* Returns a copy with *** for each secret, such as "user:password" in a URL, a token or the value of
+ * `password=` (secret.h); the text itself if there is none. */
 const char *mask_credentials(struct arena *a, const char *text);
 
 /* Reports an internal error with its place, and exits with 70. */

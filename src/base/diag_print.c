@@ -5,6 +5,7 @@
 
 #include "buf.h"
 #include "edit.h"
+#include "secret.h"
 #include "str.h"
 
 /*
@@ -64,18 +65,16 @@ print_bytes(const char *p, size_t n, struct buf *out)
 	}
 }
 
-/*
- * Replaces "user:secret" in URLs with stars, one for each character, so that columns do not change.
- */
+/* Replaces secrets with stars, one for each character, so that columns do not change. */
 static void
-star_credentials(char *p, const char *end)
+star_secrets(struct arena *a, char *p, size_t n)
 {
-	size_t n;
+	char *hide = arena_alloc(a, n + 1, 1);
 
-	for (; (p = (char *)url_credentials(p, end, &n)); p += n)
-		for (size_t i = 0; i < n && (n != 3 || memcmp(p, "git", 3) != 0); i++)
-			if (starts_character(p[i]))
-				p[i] = '*';
+	secrets_mark(p, n, hide);
+	for (size_t i = 0; i < n; i++)
+		if (hide[i] && starts_character(p[i]))
+			p[i] = '*';
 }
 
 /*
@@ -89,7 +88,7 @@ print_part(const char *line, const char *p, size_t n, struct buf *out)
 	size_t before = (size_t)(p - line) < LOOK_BACK ? (size_t)(p - line) : LOOK_BACK;
 	char *copy = arena_copy(out->a, p - before, before + n);
 
-	star_credentials(copy, copy + before + n);
+	star_secrets(out->a, copy, before + n);
 	print_bytes(copy + before, n, out);
 }
 

@@ -132,8 +132,8 @@ hidden_at(const struct mask *m, const char *s)
 const char *
 mask_text(struct mask *m, const char *text)
 {
-	struct arena *scratch = strstr(text, "://") ? arena_new() : NULL;
-	const char *s = scratch ? mask_credentials(scratch, text) : text;
+	struct arena *scratch = arena_new();
+	const char *s = mask_credentials(scratch, text);
 
 	buf_clear(&m->out);
 	for (size_t n; *s; s += n ? n : 1)
@@ -141,7 +141,6 @@ mask_text(struct mask *m, const char *text)
 			buf_puts(&m->out, "***");
 		else
 			buf_putc(&m->out, *s);
-	if (scratch)
-		arena_free(scratch);
+	arena_free(scratch);
 	return buf_text(&m->out);
 }

@@ -13,7 +13,8 @@ struct mask;
 /* Returns a mask for secrets: each line of one, its last word, and its forms in URLs and base64. */
 struct mask *mask_new(struct arena *a, const struct names *secrets);
 
-/* Returns the text with *** for each secret and for credentials in URLs, valid until the next call. */
+/* Returns the text with *** for each of these secrets, and for those that mask_credentials() (diag.h)
+ * recognises; valid until the next call. */
 const char *mask_text(struct mask *m, const char *text);
 
 /* Returns the text that base64 encodes, with or without padding; NULL: it is not base64. */

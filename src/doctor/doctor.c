@@ -48,9 +48,20 @@ const struct checkup *
 doctor_check(struct arena *a, const struct doctor_options *o)
 {
 	static void (*const checks[])(struct look *) = {
-		check_gpus,   check_containers,  check_wsl,    check_files,  check_memory,
-		check_limits, check_compilers,   check_loader, check_python, check_network,
-		check_clock,  check_recipe_host, check_import,
+		check_whether_container,
+		check_gpus,
+		check_containers,
+		check_wsl,
+		check_files,
+		check_memory,
+		check_limits,
+		check_compilers,
+		check_loader,
+		check_python,
+		check_network,
+		check_clock,
+		check_recipe_host,
+		check_import,
 	};
 	struct checkup *c = arena_new_of(a, struct checkup);
 	struct look l = { .a = a, .o = o, .out = c };

@@ -59,15 +59,22 @@ const struct checkup *doctor_check(struct arena *a, const struct doctor_options 
 void doctor_text(const struct checkup *c, struct buf *out);
 void doctor_json(const struct checkup *c, struct buf *out);
 
+/* What the caller adds to a help bundle. */
+struct help_input {
+	struct names hidden;   /* names of variables that the recipe lists under `secrets:` */
+	const char *log;       /* the end of a log, or NULL */
+	const char *diagnosis; /* what `diagnose` finds in it, or NULL */
+};
+
 /*
  * doctor_report -- writes the help bundle, a tar archive compressed with zstd.
  *
- *   in      path: replaced atomically; hidden: names of variables with secrets out *listed: a line
- *           for each member, as in the first member, MANIFEST.txt
+ *   in      path: replaced atomically
+ *   out     *listed: a line for each member, as in the first member, MANIFEST.txt
  *   errors  SB0406, false
  */
 bool doctor_report(struct arena *a, struct diags *ds, const struct doctor_options *o,
-		   const struct checkup *c, const char *path, const struct names *hidden,
+		   const struct checkup *c, const char *path, const struct help_input *in,
 		   struct names *listed);
 
 #endif

@@ -66,6 +66,14 @@ look_gpus(struct look *l)
 }
 
 const char *
+gpu_settings(struct look *l)
+{
+	const struct names lines = host_gpu_settings(l->a, library(l));
+
+	return names_join(l->a, &lines, "\n");
+}
+
+const char *
 driver_cuda(struct look *l)
 {
 	const struct cuda_toolkit *const *all, *best = NULL;

@@ -67,10 +67,24 @@ void look_host(struct look *l);
 
 /* --- gpus.c --- */
 void look_gpus(struct look *l);
+/* Returns the settings of the GPUs, as lines. */
+const char *gpu_settings(struct look *l);
 /* Returns the newest CUDA that the driver runs, "12.4"; NULL: unknown. */
 const char *driver_cuda(struct look *l);
 
+/* --- environment.c: the part of the host's settings that a help bundle shows --- */
+
+/* Returns true for a variable with a secret: the recipe lists it in `hidden`, or its name says so. */
+bool holds_secret(const struct names *hidden, const char *name);
+/* Returns the variables, sorted; *** for the value of each one that is not on the list. */
+const char *environment_text(struct look *l, const struct names *hidden);
+/* Returns a text without the parts of URLs' paths that may be tokens. */
+const char *mask_paths(struct arena *a, const char *text);
+/* Returns the configuration files of pip and uv. */
+const char *package_settings(struct look *l);
+
 /* --- the checks --- */
+void check_whether_container(struct look *l);
 void check_gpus(struct look *l);
 void check_containers(struct look *l);
 void check_wsl(struct look *l);

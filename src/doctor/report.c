@@ -40,16 +40,6 @@ put(struct bundle *b, const char *name, const char *text)
 	return good;
 }
 
-/* Returns true for a variable whose name suggests a secret. */
-static bool
-is_secret(const struct names *hidden, const char *name)
-{
-	return names_have(hidden, name) ||
-	       str_matches(name, "(?i)(TOKEN|SECRET|PASSW|PASSPHRASE|API_?KEY|ACCESS_?KEY|"
-				 "PRIVATE|CREDENTIAL|AUTH|COOKIE|SESSION|_KEY$|^KEY$|_PAT$|_DSN$|"
-				 "_URL$|_URI$|WEBHOOK|PROXY_USER)");
-}
-
 /* Adds quoted values, and the password of "login:password", also in base64. */
 static void
 quoted(struct arena *a, const char *line, struct names *all)
@@ -102,8 +92,8 @@ secrets_of(struct look *l, const struct names *hidden)
 	for (size_t i = 0; i < l->env.n; i++) {
 		const char *value = strchr(l->env.at[i], '=');
 
-		if (value && is_secret(hidden, arena_copy(l->a, l->env.at[i],
-							  (size_t)(value - l->env.at[i]))))
+		if (value && holds_secret(hidden, arena_copy(l->a, l->env.at[i],
+							     (size_t)(value - l->env.at[i]))))
 			list_push(l->a, &all, value + 1);
 	}
 	for (size_t i = 0; i < COUNT(files); i++) {
@@ -114,24 +104,6 @@ secrets_of(struct look *l, const struct names *hidden)
 			secrets_in(l->a, lines.at[k], &all);
 	}
 	return all;
-}
-
-/* Returns the names of all variables, with the value only if the name does not suggest a secret. */
-static const char *
-environment(struct look *l, const struct names *hidden)
-{
-	struct names all = { 0 };
-
-	for (size_t i = 0; i < l->env.n; i++) {
-		size_t n = strcspn(l->env.at[i], "=");
-		const char *name = arena_copy(l->a, l->env.at[i], n);
-
-		list_push(l->a, &all,
-			  is_secret(hidden, name) ? arena_printf(l->a, "%s=***", name) :
-						    l->env.at[i]);
-	}
-	names_sort(&all);
-	return names_join(l->a, &all, "\n");
 }
 
 struct member {
@@ -182,7 +154,7 @@ write_bundle(struct bundle *b, const struct member *all, size_t n)
 
 bool
 doctor_report(struct arena *a, struct diags *ds, const struct doctor_options *o,
-	      const struct checkup *c, const char *path, const struct names *hidden,
+	      const struct checkup *c, const char *path, const struct help_input *in,
 	      struct names *listed)
 {
 	struct checkup unused = { 0 };
@@ -193,15 +165,20 @@ doctor_report(struct arena *a, struct diags *ds, const struct doctor_options *o,
 	const char *python = o->venv ? fs_join(a, o->venv, "bin/python") : NULL;
 
 	look_host(&l);
-	secrets = secrets_of(&l, hidden);
+	secrets = secrets_of(&l, &in->hidden);
 	b.mask = mask_new(a, &secrets);
 	doctor_text(c, &text);
 	doctor_json(c, &json);
 	const struct member all[] = {
 		{ "doctor.txt", "what doctor found", buf_text(&text) },
 		{ "doctor.json", "the same for programs", buf_text(&json) },
-		{ "environment.txt", "variables; *** for secrets", environment(&l, hidden) },
+		{ "diagnosis.txt", "the causes of the failure in the log", in->diagnosis },
+		{ "log.txt", "the end of the log", in->log },
+		{ "environment.txt",
+		  "variables; *** for all that are not on the list of docs/doctor.md",
+		  environment_text(&l, &in->hidden) },
 		{ "nvidia-smi.txt", "driver and GPUs", ask(&l, "nvidia-smi") },
+		{ "gpu-settings.txt", "modes, limits and clocks of the GPUs", gpu_settings(&l) },
 		{ "mounts.txt", "file systems", look_text(&l, "/proc/mounts") },
 		{ "meminfo.txt", "memory", look_text(&l, "/proc/meminfo") },
 		{ "limits.txt", "limits of processes", look_text(&l, "/proc/self/limits") },
@@ -210,6 +187,7 @@ doctor_report(struct arena *a, struct diags *ds, const struct doctor_options *o,
 		{ "gcc.txt", "version of gcc", ask(&l, "gcc", "--version") },
 		{ "packages.txt", "packages of the environment",
 		  python ? ask(&l, python, "-m", "pip", "list", "--format=freeze") : NULL },
+		{ "pip-uv.txt", "configuration of pip and uv", package_settings(&l) },
 		{ "recipe.yaml", "the recipe",
 		  o->stacks.n ? o->stacks.at[0]->recipe->src->text : NULL },
 	};

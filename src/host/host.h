@@ -40,6 +40,16 @@ struct host_gpus {
  * test. */
 const struct host_gpus *host_gpus(struct arena *a, const char *library);
 
+/*
+ * host_gpu_settings -- reads the settings of each GPU that change whether and how fast programs run.
+ *
+ *   in      library: as for host_gpus()
+ *   out     lines: "GPU 0: NVIDIA H100", "  persistence mode    on", ...; without NVML, as nvidia-smi
+ *           prints the values; none without both
+ *   memory  lives in a
+ */
+struct names host_gpu_settings(struct arena *a, const char *library);
+
 /* --- the use of the GPUs by processes --- */
 
 /* The use of one GPU by one process. */

@@ -277,3 +277,58 @@ nvmlDeviceGetProcessUtilization(void *d, struct process_sample *all, unsigned *n
 	*n = k;
 	return k ? 0 : 6;
 }
+
+/* --- settings: doctor reads them --- */
+
+static int
+put(unsigned *out, unsigned value)
+{
+	*out = value;
+	return 0;
+}
+int
+nvmlDeviceGetPersistenceMode(void *d, unsigned *on)
+{
+	(void)d;
+	return put(on, 1);
+}
+int
+nvmlDeviceGetComputeMode(void *d, unsigned *mode)
+{
+	(void)d;
+	return put(mode, 3);
+}
+int
+nvmlDeviceGetMigMode(void *d, unsigned *now, unsigned *next)
+{
+	(void)d;
+	*next = 1;
+	return put(now, 0);
+}
+int
+nvmlDeviceGetEccMode(void *d, unsigned *now, unsigned *next)
+{
+	(void)d;
+	(void)now;
+	(void)next;
+	return 3; /* not supported */
+}
+int
+nvmlDeviceGetPowerManagementLimit(void *d, unsigned *milliwatt)
+{
+	(void)d;
+	return put(milliwatt, 450500);
+}
+int
+nvmlDeviceGetMaxClockInfo(void *d, unsigned which, unsigned *mhz)
+{
+	(void)d;
+	return put(mhz, which == 1 ? 2520 : 10501);
+}
+int
+nvmlDeviceGetCurrentClocksThrottleReasons(void *d, unsigned long long *bits)
+{
+	(void)d;
+	*bits = 4 | 64;
+	return 0;
+}
