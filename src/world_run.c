@@ -260,6 +260,7 @@ verb_run(struct run *r)
 		return status;
 	list_push(r->a, &argv, NULL);
 	s.watch = watch_new(r->a);
+	spec.helper = watch_helper(s.watch);
 	if (r->o->debug && !debug_begin(&s, argv.at, &env))
 		return EXIT_DIAGNOSED;
 	if (r->o->trace &&

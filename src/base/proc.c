@@ -98,6 +98,7 @@ struct child {
 	int signals_at_ending; /* one more ends the grace period */
 	double settle_s;       /* time of the next look at its containers */
 	double term_s, kill_s; /* when it gets SIGTERM, SIGKILL */
+	double stuck_s;        /* after SIGKILL: deadline for its end */
 	bool reaped;
 	double left_s;     /* deadline for the rest of its group to exit by itself */
 	struct pids below; /* its descendants at its first signal */
@@ -211,13 +212,14 @@ enforce_limits(struct child *c, double now)
 		/* A new container is left alone, because its client may still be setting it up. */
 		if (now >= c->settle_s) {
 			proc_end_containers(c->a, &c->seen);
-			c->seen = proc_descendants(c->a, getpid());
+			c->seen = proc_descendants(c->a, getpid(), 0);
 			c->settle_s = now + PROC_LEFT_MS / 1e3;
 		}
 	} else if (c->ending && c->r->sent != number) {
 		if (!c->r->sent)
-			c->below = proc_descendants(c->a, c->at.pid);
+			c->below = proc_descendants(c->a, c->at.pid, 0);
 		send(c, c->r->sent = number);
+		c->stuck_s = now + PROC_STUCK_MS / 1e3;
 	}
 }
 
@@ -228,12 +230,15 @@ reap(struct child *c, double now)
 	struct proc_result *r = c->r;
 	int status;
 	pid_t pid = wait4(c->at.pid, &status, WNOHANG, &ru);
+	bool stuck = pid == 0 && r->sent == SIGKILL && now >= c->stuck_s;
 
-	if (pid == 0 || (pid < 0 && errno == EINTR))
+	if ((pid == 0 && !stuck) || (pid < 0 && errno == EINTR))
 		return;
 	c->reaped = true;
 	r->seconds = now - c->start_s;
-	if (pid < 0) { /* another waiter reaped it: its exit status is unknown */
+	if (stuck) { /* in the kernel's state D, as in a driver that hangs */
+		r->status = 128 + SIGKILL;
+	} else if (pid < 0) { /* another waiter reaped it: its exit status is unknown */
 		r->status = 255;
 	} else {
 		r->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);

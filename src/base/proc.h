@@ -26,7 +26,13 @@ typedef void proc_line(void *ctx, enum proc_stream from, const char *line, size_
 /* Called at least every PROC_TICK_MS while a child runs; now_s counts from its start. */
 typedef void proc_tick(void *ctx, double now_s);
 
-enum { PROC_LINE_MAX = 64 * 1024, PROC_TICK_MS = 100, PROC_GRACE_MS = 10000, PROC_LEFT_MS = 500 };
+enum {
+	PROC_LINE_MAX = 64 * 1024,
+	PROC_TICK_MS = 100,
+	PROC_GRACE_MS = 10000,
+	PROC_LEFT_MS = 500,
+	PROC_STUCK_MS = 2000
+};
 
 struct proc_spec {
 	const char *const *argv; /* ends with NULL; argv[0] is searched in our PATH */
@@ -64,11 +70,12 @@ struct proc_result {
  *   memory  r's buffers live in a
  *
  * At a time limit or a signal, the child's process group gets SIGTERM (after patience_s), and
- * SIGKILL after another PROC_GRACE_MS or a second signal. After the child, the rest of its group is
- * ended: after the remaining grace, or after PROC_LEFT_MS if the child ended by itself. Orphans
- * become children of stackbuild (PR_SET_CHILD_SUBREAPER); those in other sessions, such as the
- * processes of a container, are killed if stackbuild ended the child. When stackbuild is killed, a
- * guard ends the child and its session.
+ * SIGKILL after another PROC_GRACE_MS or a second signal. If the kernel blocks the child (state D),
+ * proc_run stops waiting PROC_STUCK_MS later. After the child, the rest of its group is ended:
+ * after the remaining grace, or after PROC_LEFT_MS if the child ended by itself. Orphans become
+ * children of stackbuild (PR_SET_CHILD_SUBREAPER); those in other sessions, such as the processes
+ * of a container, are killed if stackbuild ended the child. When stackbuild is killed, a guard ends
+ * the child and its session.
  *
  * The group is a session without a terminal, so that a child that asks for a password fails at
  * once. One with `terminal` stays in our group: Ctrl-C and Ctrl-Z reach both.
@@ -76,6 +83,26 @@ struct proc_result {
  * After a signal, proc_run starts only children with `cleanup`.
  */
 bool proc_run(struct arena *a, const struct proc_spec *spec, struct proc_result *r);
+
+/* A process that runs a part of this program. */
+struct proc_helper {
+	pid_t pid; /* 0: not started */
+	int fd;    /* a non-blocking stream socket to it; -1: none */
+};
+
+/*
+ * proc_helper_start -- starts a process for calls that may hang, such as those of a driver.
+ *
+ *   in      body: gets the other end of the socket and ctx; the process ends when it returns
+ *   errors  false: errno has the reason
+ *
+ * The helper has a session of its own, so that no key of a terminal reaches it, and no other file
+ * of this process. It ignores signals that end programs, but it is killed when this process ends.
+ */
+bool proc_helper_start(struct proc_helper *h, void (*body)(int fd, const void *ctx),
+		       const void *ctx);
+/* Kills a helper. Does not wait for one that the kernel blocks. */
+void proc_helper_end(struct proc_helper *h);
 
 /* Hides a variable from all later children. The name must live as long as the process. */
 void proc_hide(struct arena *a, const char *name);
@@ -94,8 +121,9 @@ unsigned proc_interruptions(void);
 double proc_clock_s(void);
 
 struct pids LIST(pid_t);
-/* Returns all descendants of a process, in any group or session. */
-struct pids proc_descendants(struct arena *a, pid_t of);
+/* Returns all descendants of a process, in any group or session; except: left out with its own
+ * descendants, 0: none. */
+struct pids proc_descendants(struct arena *a, pid_t of, pid_t except);
 
 /* Kills every process that descends from this one, also those in sessions of their own. */
 void proc_end_descendants(struct arena *a);

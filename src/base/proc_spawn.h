@@ -20,6 +20,14 @@ void proc_end_containers(struct arena *a, const struct pids *pids);
 /* Ends the processes that became children of this one because their parent has ended. */
 void proc_end_orphans(struct arena *a, const struct pids *all);
 
+/* Closes the descriptors first to last. */
+void proc_close_between(int first, int last);
+/*
+ * Kills a child and waits up to 0.5 s for its end; false: the kernel blocks it (state D, as in a
+ * driver that hangs).
+ */
+bool proc_kill(pid_t pid);
+
 /*
  * A process that ends the child and its session after this process was killed with SIGKILL: it sees
  * the pipe to this process close. Without it, a shell would finish its command first.

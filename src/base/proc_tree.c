@@ -3,12 +3,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,14 +47,14 @@ all_processes(struct arena *a)
 }
 
 struct pids
-proc_descendants(struct arena *a, pid_t of)
+proc_descendants(struct arena *a, pid_t of, pid_t except)
 {
 	const struct processes all = all_processes(a);
 	struct pids below = { 0 };
 
 	for (size_t i = 0;; i++) {
 		for (size_t k = 0; k < all.n; k++)
-			if (all.at[k].parent == of)
+			if (all.at[k].parent == of && all.at[k].pid != except)
 				list_push(a, &below, all.at[k].pid);
 		if (i == below.n)
 			return below;
@@ -80,10 +80,8 @@ proc_end_orphans(struct arena *a, const struct pids *pids)
 
 	for (size_t i = 0; i < all.n; i++)
 		for (size_t k = 0; k < pids->n; k++)
-			if (all.at[i].pid == pids->at[k] && all.at[i].parent == getpid()) {
-				kill(pids->at[k], SIGKILL);
-				waitpid(pids->at[k], NULL, 0);
-			}
+			if (all.at[i].pid == pids->at[k] && all.at[i].parent == getpid())
+				proc_kill(pids->at[k]);
 }
 
 void
@@ -94,7 +92,7 @@ proc_end_descendants(struct arena *a)
 	/* Repeats, because a process may fork while another is killed; does not wait for one that
 	 * the kernel blocks. */
 	for (unsigned i = 0; i < ROUNDS; i++) {
-		const struct pids all = proc_descendants(a, getpid());
+		const struct pids all = proc_descendants(a, getpid(), 0);
 
 		for (size_t k = 0; k < all.n; k++)
 			kill(all.at[k], SIGKILL);
@@ -135,11 +133,8 @@ guard(int fd, pid_t child)
 	ssize_t n;
 
 	/* Close-on-exec: an inherited descriptor would keep pipes of other processes open. */
-	if ((fd > 0 && syscall(SYS_close_range, 0u, (unsigned)fd - 1, 0u) != 0) ||
-	    syscall(SYS_close_range, (unsigned)fd + 1, ~0u, 0u) != 0)
-		for (int i = 0; i < 1024; i++) /* a kernel before 5.9 */
-			if (i != fd)
-				close(i);
+	proc_close_between(0, fd - 1);
+	proc_close_between(fd + 1, INT_MAX);
 	for (int i = 1; i < 32; i++)
 		if (i != SIGKILL && i != SIGSTOP)
 			signal(i, SIG_IGN);

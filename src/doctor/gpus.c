@@ -48,20 +48,23 @@ by_proc(struct look *l)
 void
 look_gpus(struct look *l)
 {
-	const struct host_gpus *gpus;
-	struct sampler *s = sampler_open(l->a, library(l), &gpus);
+	enum { LIMIT_S = 10 };
+	struct sampler *s = sampler_start(l->a, library(l));
 
-	l->gpus = *gpus;
-	l->gpu_samples = arena_array_of(l->a, struct gpu_sample, gpus->list.n + 1);
-	if (gpus->list.n)
-		l->gpus_by = s ? sampler_source(s) : "NVML";
+	l->gpu_samples = sampler_answer(s, l->a, LIMIT_S);
+	l->gpus_hang = !l->gpu_samples;
+	if (l->gpu_samples)
+		l->gpus = *s->gpus;
 	else
+		l->gpus.why_none = sampler_silence(s, l->a, LIMIT_S);
+	sampler_end(s);
+	if (!l->gpus.list.n) {
+		l->gpu_samples = NULL;
 		by_proc(l);
-	if (gpus->list.n && s)
-		sampler_take(s, l->a, l->gpu_samples);
-	if (s)
-		sampler_close(s);
-	if (gpus->list.n && !l->gpus.cuda)
+		return;
+	}
+	l->gpus_by = s->source ? s->source : "NVML";
+	if (!l->gpus.cuda)
 		l->gpus.cuda = look_version(l, ask(l, "nvidia-smi"), "CUDA Version:");
 }
 
@@ -121,12 +124,12 @@ check_driver(struct look *l)
 		fine(l, "driver %s, CUDA %s and older (by %s)",
 		     l->gpus.driver ? l->gpus.driver : "of unknown version",
 		     driver_cuda(l) ? driver_cuda(l) : "of unknown version", l->gpus_by);
-	} else if (loaded) {
+	} else if (loaded || l->gpus_hang) {
 		found(l, FINDING_ERROR, "gpu-unusable", "no program can use the GPU",
-		      "run `nvidia-smi`; reboot after a driver update; in a container, start it "
-		      "with "
-		      "--gpus all",
-		      "the NVIDIA kernel module is loaded, but %s", l->gpus.why_none);
+		      "run `nvidia-smi`; look for Xid in `dmesg`; reboot after a driver update; in "
+		      "a container, start it with --gpus all",
+		      "%s%s", loaded ? "the NVIDIA kernel module is loaded, but " : "",
+		      l->gpus.why_none);
 	} else if (pci) {
 		found(l, FINDING_ERROR, "driver-missing", "CUDA programs run on the CPU, or fail",
 		      "install NVIDIA's driver, then reboot",
@@ -149,7 +152,7 @@ holder(struct look *l, size_t gpu)
 	const struct gpu_use *most = NULL;
 	const char *name;
 
-	for (size_t i = 0; gpu < l->gpus.list.n && i < l->gpu_samples[gpu].uses.n; i++) {
+	for (size_t i = 0; l->gpu_samples && i < l->gpu_samples[gpu].uses.n; i++) {
 		const struct gpu_use *u = &l->gpu_samples[gpu].uses.at[i];
 
 		most = u->listed && (!most || u->mem_mib > most->mem_mib) ? u : most;

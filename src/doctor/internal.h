@@ -24,9 +24,11 @@ struct look {
 	const struct doctor_options *o;
 	const struct host *host;
 	struct host_gpus gpus;
-	struct gpu_sample *gpu_samples; /* a sample of each GPU, from NVML or nvidia-smi */
-	const char *gpus_by;            /* source: "NVML", "nvidia-smi", "/proc"; NULL: none */
-	struct names env;               /* "NAME=value" */
+	/* A sample of each GPU, from NVML or nvidia-smi; NULL: only their names are known. */
+	const struct gpu_sample *gpu_samples;
+	bool gpus_hang;      /* the driver does not answer */
+	const char *gpus_by; /* source: "NVML", "nvidia-smi", "/proc"; NULL: none */
+	struct names env;    /* "NAME=value" */
 	struct mounted_all mounts;
 	struct toolkits toolkits;
 	const char *cwd, *home;

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/list.h"
+#include "base/proc.h"
 
 /* Describes this machine: processors, memory, GPUs, and the limits of containers and WSL. */
 
@@ -68,20 +69,39 @@ struct gpu_sample {
 	struct gpu_uses LIST(struct gpu_use) uses;
 };
 
-struct sampler;
-
 /*
- * sampler_open -- opens NVML, or finds nvidia-smi, to sample the GPUs of this machine.
- *
- *   in      library: as for host_gpus()
- *   out *gpus: the GPUs, or why there are none; NULL without NVML and nvidia-smi
- *   memory  lives in a, until sampler_close
+ * A process that samples the GPUs with NVML or nvidia-smi. A driver that hangs blocks only that
+ * process, so none of these functions waits longer than its caller allows.
  */
-struct sampler *sampler_open(struct arena *a, const char *library, const struct host_gpus **gpus);
-/* Returns "NVML" or "nvidia-smi". */
-const char *sampler_source(const struct sampler *s);
-/* Fills out[0..gpus->list.n) with the activity since the last call; lists live in a. */
-void sampler_take(struct sampler *s, struct arena *a, struct gpu_sample *out);
-void sampler_close(struct sampler *s);
+struct sampler {
+	const struct host_gpus *gpus; /* NULL before the first answer */
+	const char *source; /* "NVML", "nvidia-smi"; NULL: neither, gpus->why_none has the reason */
+	const char *why_ended; /* why there will be no answer any more; otherwise NULL */
+	double asked_s;        /* time (proc_clock_s) of an unanswered question; 0: none */
+	double slowest_s;      /* longest time from a question to its answer */
+	double cpu_s;          /* processor time of its process since the first answer */
+	struct proc_helper helper;
+	struct arena *a;
+	struct buf got; /* a part of an answer */
+};
+
+/* Starts the process and asks for the GPUs and the first sample; library: as for host_gpus(). */
+struct sampler *sampler_start(struct arena *a, const char *library);
+/* Asks for the activity since the last sample, unless a question is unanswered. */
+void sampler_ask(struct sampler *s);
+/*
+ * sampler_answer -- returns the answer to the question, one sample for each of gpus->list.
+ *
+ *   in      within_s: waits for this many seconds at most; 0: does not wait
+ *   out     lives in a; NULL: no answer yet, or never (why_ended), or after a signal
+ */
+const struct gpu_sample *sampler_answer(struct sampler *s, struct arena *a, double within_s);
+/*
+ * Returns why answers are missing: the process ended, the last question has no answer, or an answer
+ * took longer than max_s; NULL: none is missing.
+ */
+const char *sampler_silence(const struct sampler *s, struct arena *a, double max_s);
+/* Ends the process; does not wait for one that the driver blocks. */
+void sampler_end(struct sampler *s);
 
 #endif

@@ -38,13 +38,12 @@ struct memory {
 	unsigned long long total, free, used; /* bytes */
 };
 
-struct sampler {
+struct probe {
 	const struct host_gpus *gpus;
 	void *library; /* NULL: nvidia-smi */
-	bool begun;    /* NVML works */
 	void **devices;
 	unsigned long long *seen_us; /* time of the newest sample of each GPU */
-	int (*init)(void), (*shutdown)(void);
+	int (*init)(void);
 	int (*by_uuid)(const char *, void **);
 	int (*rates)(void *, struct rates *);
 	int (*memory)(void *, struct memory *);
@@ -77,7 +76,7 @@ find(void *library, void *into, const char *name, const char *older)
 }
 
 static bool
-find_all(struct sampler *s)
+find_all(struct probe *s)
 {
 	void *l = s->library;
 
@@ -87,22 +86,22 @@ find_all(struct sampler *s)
 	     "nvmlDeviceGetComputeRunningProcesses_v2");
 	find(l, &s->processes_1, "nvmlDeviceGetComputeRunningProcesses", NULL);
 	return find(l, &s->init, "nvmlInit_v2", "nvmlInit") &&
-	       find(l, &s->shutdown, "nvmlShutdown", NULL) &&
 	       find(l, &s->memory, "nvmlDeviceGetMemoryInfo", NULL) &&
 	       find(l, &s->by_uuid, "nvmlDeviceGetHandleByUUID", NULL);
 }
 
-struct sampler *
-sampler_open(struct arena *a, const char *library, const struct host_gpus **gpus)
+struct probe *
+probe_open(struct arena *a, const char *library, const struct host_gpus **gpus)
 {
-	struct sampler *s = arena_new_of(a, struct sampler);
+	struct probe *s = arena_new_of(a, struct probe);
 	const char *why;
+	bool begun;
 
 	s->library = nvml_library(a, library, &why);
-	s->begun = s->library && find_all(s) && s->init() == OK;
+	begun = s->library && find_all(s) && s->init() == OK;
 	/* NVML counts its initialisations, so that this keeps it initialised. */
 	*gpus = s->gpus = host_gpus(a, library);
-	if (!s->begun && (!s->library || s->gpus->list.n)) {
+	if (!begun && (!s->library || s->gpus->list.n)) {
 		s->library = NULL;
 		s->gpus = smi_gpus(a);
 		*gpus = s->gpus ? s->gpus : *gpus;
@@ -117,14 +116,14 @@ sampler_open(struct arena *a, const char *library, const struct host_gpus **gpus
 }
 
 const char *
-sampler_source(const struct sampler *s)
+probe_source(const struct probe *s)
 {
 	return s->library ? "NVML" : "nvidia-smi";
 }
 
 /* Reads the processes that have a context, with their memory. */
 static void
-take_processes(struct arena *a, const struct sampler *s, void *device, struct gpu_sample *out)
+take_processes(struct arena *a, const struct probe *s, void *device, struct gpu_sample *out)
 {
 	const size_t size =
 		s->processes ? sizeof(struct process_info) : sizeof(struct process_info_1);
@@ -148,7 +147,7 @@ take_processes(struct arena *a, const struct sampler *s, void *device, struct gp
 
 /* Reads the driver's records of each process since the last sample. */
 static void
-take_samples(struct arena *a, const struct sampler *s, size_t gpu, struct gpu_sample *out)
+take_samples(struct arena *a, const struct probe *s, size_t gpu, struct gpu_sample *out)
 {
 	struct process_sample *rows = arena_array_of(a, struct process_sample, USERS_MAX);
 	unsigned n = USERS_MAX, *counts = arena_array_of(a, unsigned, USERS_MAX);
@@ -179,7 +178,7 @@ take_samples(struct arena *a, const struct sampler *s, size_t gpu, struct gpu_sa
 }
 
 void
-sampler_take(struct sampler *s, struct arena *a, struct gpu_sample *out)
+probe_take(struct probe *s, struct arena *a, struct gpu_sample *out)
 {
 	if (!s->library) {
 		smi_take(a, s->gpus, out);
@@ -199,13 +198,4 @@ sampler_take(struct sampler *s, struct arena *a, struct gpu_sample *out)
 		take_processes(a, s, s->devices[i], &out[i]);
 		take_samples(a, s, i, &out[i]);
 	}
-}
-
-void
-sampler_close(struct sampler *s)
-{
-	if (s->begun)
-		s->shutdown();
-	if (s->library)
-		dlclose(s->library);
 }

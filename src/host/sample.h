@@ -8,6 +8,17 @@
 /* Opens NVML's library, or the given one; NULL: *why has the reason. */
 void *nvml_library(struct arena *a, const char *library, const char **why);
 
+/* --- in the process of the sampler --- */
+
+struct probe;
+
+/* Opens NVML, or finds nvidia-smi; *gpus: the GPUs, or why there are none; NULL: neither works. */
+struct probe *probe_open(struct arena *a, const char *library, const struct host_gpus **gpus);
+/* Returns "NVML" or "nvidia-smi". */
+const char *probe_source(const struct probe *s);
+/* Fills out[0..gpus->list.n) with the activity since the last call; lists live in a. */
+void probe_take(struct probe *s, struct arena *a, struct gpu_sample *out);
+
 /* --- nvidia-smi, the second source --- */
 
 /* Returns the GPUs as nvidia-smi lists them; NULL: it is not installed, or it fails. */

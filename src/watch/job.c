@@ -198,11 +198,12 @@ loop(struct job *j, int signals)
 	while (!j->reaped || ((j->pipes[0] >= 0 || j->pipes[1] >= 0) && now < drain_s)) {
 		struct pollfd fds[] = { { .fd = signals, .events = POLLIN },
 					{ .fd = j->pipes[0], .events = POLLIN },
-					{ .fd = j->pipes[1], .events = POLLIN } };
+					{ .fd = j->pipes[1], .events = POLLIN },
+					{ .fd = j->spec->helper->fd, .events = POLLIN } };
 		bool was = j->reaped;
 		double wait = (was ? drain_s : j->tick_s) - now;
 
-		poll(fds, 3, wait > 0 ? (int)(wait * 1000) + 1 : 0);
+		poll(fds, COUNT(fds), wait > 0 ? (int)(wait * 1000) + 1 : 0);
 		take_signals(j, signals);
 		for (int i = 0; i < 2; i++)
 			if (j->pipes[i] >= 0 && fds[i + 1].revents)
@@ -211,7 +212,7 @@ loop(struct job *j, int signals)
 		reap(j, now);
 		if (j->reaped && !was)
 			drain_s = now + DRAIN_MS / 1e3;
-		if (!j->reaped && now >= j->tick_s)
+		if (!j->reaped && (now >= j->tick_s || fds[3].revents))
 			j->tick_s = now + j->spec->tick(j->spec->ctx, now - j->start_s);
 		now = proc_clock_s();
 	}
@@ -247,7 +248,7 @@ job_run(struct arena *a, const struct job_spec *spec, struct job_end *end)
 	end->pid = j.pid;
 	if (!end->error) {
 		loop(&j, signals);
-		end->left = (unsigned)proc_descendants(a, getpid()).n;
+		end->left = (unsigned)proc_descendants(a, getpid(), spec->helper->pid).n;
 	} else if (j.pid > 0) {
 		waitpid(j.pid, NULL, 0);
 	}

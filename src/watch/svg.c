@@ -7,6 +7,35 @@
 
 enum { WIDTH = 800, LEFT = 60, RIGHT = 20, TOP = 70, PLOT = 120, GAP = 60 };
 
+void
+use_add_point(struct arena *a, struct use_gpu *g, double *width_s, struct use_point p)
+{
+	struct use_point *last = g->points.n ? &g->points.at[g->points.n - 1] : NULL;
+
+	if (last && p.to_s - last->from_s <= *width_s) {
+		double before = last->to_s - last->from_s, more = p.to_s - p.from_s;
+		double all = before + more > 0 ? before + more : 1;
+
+		last->busy = p.busy < 0 ? last->busy : (last->busy * before + p.busy * more) / all;
+		last->mem_mib = (last->mem_mib * before + p.mem_mib * more) / all;
+		last->to_s = p.to_s;
+		return;
+	}
+	if (g->points.n == POINTS_MAX) {
+		for (size_t i = 0; i < POINTS_MAX / 2; i++) {
+			const struct use_point one = g->points.at[2 * i],
+					       two = g->points.at[2 * i + 1];
+
+			g->points.at[i] =
+				(struct use_point){ one.from_s, two.to_s, (one.busy + two.busy) / 2,
+						    (one.mem_mib + two.mem_mib) / 2 };
+		}
+		g->points.n = POINTS_MAX / 2;
+		*width_s = 2 * (g->points.at[0].to_s - g->points.at[0].from_s);
+	}
+	list_push(a, &g->points, p);
+}
+
 static void
 xml(struct arena *a, const char *s, struct buf *out)
 {

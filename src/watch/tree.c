@@ -46,12 +46,12 @@ parent_of(int pid)
 }
 
 enum whose
-process_whose(int pid)
+process_whose(int pid, pid_t sampler)
 {
 	enum { DEPTH_MAX = 1000 };
 	int parent = pid;
 
-	for (int i = 0; i < DEPTH_MAX && parent > 0; i++) {
+	for (int i = 0; i < DEPTH_MAX && parent > 0 && parent != sampler; i++) {
 		if ((parent = parent_of(parent)) == getpid())
 			return OURS;
 		if (!i && parent < 0)
@@ -152,10 +152,10 @@ look_at_maps(struct arena *a, struct evidence *e, int pid)
 }
 
 void
-evidence_take(struct arena *a, struct evidence *e, size_t gpus)
+evidence_take(struct arena *a, struct evidence *e, size_t gpus, pid_t sampler)
 {
 	struct arena *scratch = arena_new();
-	const struct pids all = proc_descendants(scratch, getpid());
+	const struct pids all = proc_descendants(scratch, getpid(), sampler);
 	struct evidence seen = *e;
 
 	for (size_t i = 0; i < all.n; i++) {

@@ -12,6 +12,9 @@
 
 enum { PROCESSES_MAX = 4096 };
 
+/* Waits so long for the driver, before the command starts and after its end. */
+#define ANSWER_S 3.0
+
 /* The sampler takes at most 0.5 % of a processor, and of the run. */
 #define COST_MAX 0.005
 #define FIRST_S 0.1
@@ -47,13 +50,16 @@ struct watch {
 	struct sampler *sampler;
 	const struct host_gpus *gpus;
 	struct use *use;
-	struct seen *seen;
-	struct gpu_sample *now;
+	struct seen *seen; /* NULL before the first sample */
 	struct known_list LIST(struct known) known;
 	struct evidence evidence;
 	bool foreign, ended, brief;
-	double last_s, cpu_s, begun_s;
-	unsigned ticks;
+	bool late;                     /* the first sample arrived after the start of the command */
+	double last_s, asked_s, due_s; /* times of the last sample, question and the next one */
+	double begun_s;                /* processor time of this process at the start */
+	double own_s,
+		spent_s; /* processor time: of the ticks; of both processes, at the last question */
+	unsigned samples, looks;
 };
 
 static double
@@ -74,7 +80,7 @@ whose(struct watch *w, int pid)
 	for (size_t i = w->known.n; i-- > 0;)
 		if (w->known.at[i].pid == pid)
 			return w->known.at[i].whose;
-	is = process_whose(pid);
+	is = process_whose(pid, w->sampler->helper.pid);
 	if (is != GONE && w->known.n < PROCESSES_MAX)
 		list_push(w->a, &w->known, (struct known){ pid, is });
 	return is;
@@ -111,41 +117,10 @@ add_other(struct watch *w, struct use_gpu *g, int pid)
 			   arena_printf(w->a, "%s (PID %d)", process_name(w->a, pid), pid));
 }
 
-/* Adds a point to the plot; if the plot is full, two points become one. */
-static void
-add_point(struct watch *w, struct use_gpu *g, struct seen *s, struct use_point p)
-{
-	struct use_point *last = g->points.n ? &g->points.at[g->points.n - 1] : NULL;
-
-	if (last && p.to_s - last->from_s <= s->point_s) {
-		double before = last->to_s - last->from_s, more = p.to_s - p.from_s;
-		double all = before + more > 0 ? before + more : 1;
-
-		last->busy = p.busy < 0 ? last->busy : (last->busy * before + p.busy * more) / all;
-		last->mem_mib = (last->mem_mib * before + p.mem_mib * more) / all;
-		last->to_s = p.to_s;
-		return;
-	}
-	if (g->points.n == POINTS_MAX) {
-		for (size_t i = 0; i < POINTS_MAX / 2; i++) {
-			const struct use_point one = g->points.at[2 * i],
-					       two = g->points.at[2 * i + 1];
-
-			g->points.at[i] =
-				(struct use_point){ one.from_s, two.to_s, (one.busy + two.busy) / 2,
-						    (one.mem_mib + two.mem_mib) / 2 };
-		}
-		g->points.n = POINTS_MAX / 2;
-		s->point_s = 2 * (g->points.at[0].to_s - g->points.at[0].from_s);
-	}
-	list_push(w->a, &g->points, p);
-}
-
 /* Adds a sample of a GPU: the command's part and that of others. */
 static void
-add_sample(struct watch *w, size_t i, double now_s)
+add_sample(struct watch *w, size_t i, const struct gpu_sample *now, double now_s)
 {
-	const struct gpu_sample *now = &w->now[i];
 	struct use_gpu *g = &w->use->gpus.at[i];
 	struct seen *s = &w->seen[i];
 	double seconds = now_s - w->last_s, busy = 0;
@@ -185,71 +160,108 @@ add_sample(struct watch *w, size_t i, double now_s)
 	s->mem_s += seconds;
 	s->busy_sum += busy > 0 ? busy * seconds : 0;
 	s->busy_s += busy >= 0 ? seconds : 0;
-	add_point(w, g, s, (struct use_point){ w->last_s, now_s, busy, (double)mem });
+	use_add_point(w->a, g, &s->point_s,
+		      (struct use_point){ w->last_s, now_s, busy, (double)mem });
 }
 
-/* Records the processes on the GPUs before the command starts, and whether they use them. */
+/* Records the processes on a GPU before the command starts, and whether they use it. */
 static void
-add_base(struct watch *w)
+add_base(struct watch *w, size_t i, const struct gpu_sample *now)
 {
-	for (size_t i = 0; i < w->use->gpus.n; i++) {
-		struct seen *s = &w->seen[i];
+	struct seen *s = &w->seen[i];
 
-		s->base_busy = w->now[i].busy > 0;
-		s->base_mem_mib = w->now[i].mem_mib;
-		list_each (u, &w->now[i].uses) {
-			/*
-			 * The driver's buffer contains past samples: only those of living processes
-			 * count.
-			 */
-			s->base_busy |= u->listed && u->busy > 0;
-			list_push(w->a, &w->known, (struct known){ u->pid, OTHERS });
-			if (u->listed)
-				list_printf(w->a, &w->use->gpus.at[i].present,
-					    "%s (PID %d), %zu MiB", process_name(w->a, u->pid),
-					    u->pid, u->mem_mib);
-		}
+	/* After the start, the state before it is unknown. */
+	s->base_busy = now->busy > 0 || w->late;
+	s->base_mem_mib = now->mem_mib;
+	for (size_t k = 0; !w->late && k < now->uses.n; k++) {
+		const struct gpu_use *u = &now->uses.at[k];
+
+		/* The driver's buffer contains past samples: only those of living processes count. */
+		s->base_busy |= u->listed && u->busy > 0;
+		list_push(w->a, &w->known, (struct known){ u->pid, OTHERS });
+		if (u->listed)
+			list_printf(w->a, &w->use->gpus.at[i].present, "%s (PID %d), %zu MiB",
+				    process_name(w->a, u->pid), u->pid, u->mem_mib);
 	}
 }
 
+/* Begins with the first answer. */
 static void
-sample(struct watch *w, double now_s)
+open_gpus(struct watch *w, double now_s)
+{
+	w->gpus = w->sampler->gpus;
+	w->use->source = w->sampler->source;
+	w->late = now_s > 0;
+	w->seen = arena_array_of(w->a, struct seen, w->gpus->list.n + 1);
+	for (size_t i = 0; i < w->gpus->list.n; i++) {
+		list_push(w->a, &w->use->gpus,
+			  (struct use_gpu){ .gpu = &w->gpus->list.at[i], .busy_peak = -1 });
+		w->seen[i].device_peak = w->seen[i].own_peak = w->seen[i].blind_peak = -1;
+	}
+}
+
+/* Takes the sample of now_s; false: it did not arrive within the time. */
+static bool
+take(struct watch *w, double now_s, double within_s)
 {
 	struct arena *scratch = arena_new();
+	const struct gpu_sample *now = sampler_answer(w->sampler, scratch, within_s);
+	bool first = now && !w->seen;
 
-	sampler_take(w->sampler, scratch, w->now);
-	if (w->ticks)
-		for (size_t i = 0; i < w->use->gpus.n; i++)
-			add_sample(w, i, now_s);
-	else
-		add_base(w);
-	for (size_t i = 0; i < w->use->gpus.n; i++)
-		w->now[i] = (struct gpu_sample){ 0 };
+	if (first)
+		open_gpus(w, now_s);
+	for (size_t i = 0; now && i < w->gpus->list.n; i++) {
+		if (first)
+			add_base(w, i, &now[i]);
+		if (!first || w->late)
+			add_sample(w, i, &now[i], now_s);
+	}
+	if (now) {
+		w->samples++;
+		w->last_s = now_s;
+	}
 	arena_free(scratch);
-	w->last_s = now_s;
+	return now;
+}
+
+static const char late_words[] =
+	"the driver answered only after the command had started, so its state "
+	"before that is unknown";
+
+/* Returns why there are no samples of a part of the run; NULL: there are. */
+static const char *
+unsampled(const struct watch *w)
+{
+	const char *why = sampler_silence(w->sampler, w->a, EVERY_MAX_S);
+	bool by_process = !w->foreign;
+
+	/* The driver's record of each process also covers the time before. */
+	for (size_t i = 0; w->late && i < w->gpus->list.n; i++)
+		by_process &= w->seen[i].by_process;
+	return why ? why : w->late && !by_process ? late_words : NULL;
 }
 
 struct watch *
 watch_new(struct arena *a)
 {
 	struct watch *w = arena_new_of(a, struct watch);
+	struct host_gpus *none = arena_new_of(a, struct host_gpus);
 
 	w->a = a;
 	w->use = arena_new_of(a, struct use);
-	w->sampler = sampler_open(a, NULL, &w->gpus);
 	w->foreign = pids_foreign(a);
-	w->use->source = w->sampler ? sampler_source(w->sampler) : NULL;
-	w->seen = arena_array_of(a, struct seen, w->gpus->list.n + 1);
-	w->now = arena_array_of(a, struct gpu_sample, w->gpus->list.n + 1);
-	for (size_t i = 0; w->sampler && i < w->gpus->list.n; i++) {
-		list_push(a, &w->use->gpus,
-			  (struct use_gpu){ .gpu = &w->gpus->list.at[i], .busy_peak = -1 });
-		w->seen[i].device_peak = w->seen[i].own_peak = w->seen[i].blind_peak = -1;
-	}
-	if (w->sampler)
-		sample(w, 0);
+	w->gpus = none;
+	w->sampler = sampler_start(a, NULL);
+	if (!take(w, 0, ANSWER_S))
+		none->why_none = unsampled(w);
 	w->begun_s = cpu_now();
 	return w;
+}
+
+const struct proc_helper *
+watch_helper(const struct watch *w)
+{
+	return &w->sampler->helper;
 }
 
 void
@@ -280,16 +292,26 @@ watch_tick(struct watch *w, double now_s)
 {
 	double before = cpu_now(), cost, wait;
 
-	w->ticks++;
-	if (w->sampler)
-		sample(w, now_s);
+	take(w, now_s, 0);
+	if (now_s < w->due_s) {
+		w->own_s += cpu_now() - before;
+		return w->due_s - now_s;
+	}
+	if (!(w->sampler->asked_s > 0))
+		w->asked_s = now_s;
+	sampler_ask(w->sampler);
+	w->looks++;
 	/* Examines all processes less and less often, because that takes longer than a sample. */
-	if (!(w->ticks & (w->ticks - 1)))
-		evidence_take(w->a, &w->evidence, w->use->gpus.n);
-	cost = (cpu_now() - before) / COST_MAX;
+	if (!(w->looks & (w->looks - 1)))
+		evidence_take(w->a, &w->evidence, w->use->gpus.n, w->sampler->helper.pid);
+	w->own_s += cpu_now() - before;
+	cost = (w->own_s + w->sampler->cpu_s - w->spent_s) / COST_MAX;
+	w->spent_s = w->own_s + w->sampler->cpu_s;
 	wait = now_s < 4 * FIRST_S ? FIRST_S : EVERY_S;
 	wait = cost > wait && now_s > 4 * FIRST_S ? cost : wait;
-	return wait < EVERY_MAX_S ? wait : EVERY_MAX_S;
+	wait = wait < EVERY_MAX_S ? wait : EVERY_MAX_S;
+	w->due_s = now_s + wait;
+	return wait;
 }
 
 /* --- the verdict --- */
@@ -384,20 +406,33 @@ static void
 judge(struct watch *w)
 {
 	struct use *u = w->use;
+	const char *missing = unsampled(w);
 
 	u->verdict = VERDICT_UNUSED;
 	for (size_t i = 0; i < u->gpus.n; i++) {
 		judge_gpu(w, i);
+		if (missing && u->gpus.at[i].verdict == VERDICT_UNUSED)
+			u->gpus.at[i].verdict = VERDICT_UNKNOWN;
 		if (u->gpus.at[i].verdict == VERDICT_USED)
 			u->verdict = VERDICT_USED;
 		else if (u->gpus.at[i].verdict == VERDICT_UNKNOWN && u->verdict != VERDICT_USED)
 			u->verdict = VERDICT_UNKNOWN;
 	}
 	/* Without the driver's library, it is also unknown whether there is a GPU. */
-	if (!w->sampler) {
+	if (!w->seen) {
+		u->verdict = VERDICT_UNKNOWN;
+		u->why = missing;
+	} else if (!u->source) {
 		u->verdict = VERDICT_UNKNOWN;
 		u->why = arena_printf(w->a, "neither NVML nor nvidia-smi is available here: %s",
 				      w->gpus->why_none);
+	} else if (missing && u->verdict == VERDICT_USED) {
+		list_printf(w->a, &u->notes, "%s: the figures are incomplete", missing);
+	} else if (missing && !w->gpus->why_none) {
+		u->verdict = VERDICT_UNKNOWN;
+		u->why = missing;
+	} else if (u->verdict == VERDICT_UNKNOWN && w->late) {
+		u->why = late_words;
 	} else if (u->verdict == VERDICT_UNKNOWN && w->brief) {
 		u->why = "the run was too short for the driver's figures; run it for longer, or "
 			 "use --trace";
@@ -421,6 +456,7 @@ const struct use *
 watch_end(struct watch *w, const struct job_end *end, const char *const *argv)
 {
 	struct use *u = w->use;
+	struct sampler *s = w->sampler;
 	struct names words = { 0 };
 
 	for (size_t i = 0; argv[i]; i++)
@@ -429,14 +465,17 @@ watch_end(struct watch *w, const struct job_end *end, const char *const *argv)
 	u->end = *end;
 	/* The command's PID counts as its own even after its end. */
 	list_push(w->a, &w->known, (struct known){ end->pid, OURS });
-	w->ticks++;
+	if (s->asked_s > 0)
+		take(w, w->seen ? w->asked_s : end->seconds,
+		     ANSWER_S - (proc_clock_s() - s->asked_s));
 	w->ended = true;
-	if (w->sampler)
-		sample(w, end->seconds);
+	if (!(s->asked_s > 0)) {
+		sampler_ask(s);
+		take(w, end->seconds, ANSWER_S);
+	}
 	judge(w);
-	u->sampler_cpu_s = cpu_now() - w->begun_s;
-	u->samples = w->ticks;
-	if (w->sampler)
-		sampler_close(w->sampler);
+	u->sampler_cpu_s = cpu_now() - w->begun_s + s->cpu_s;
+	u->samples = w->samples;
+	sampler_end(s);
 	return u;
 }

@@ -14,9 +14,10 @@ struct job_spec {
 	bool tee; /* standard output and error pass through this process, unchanged */
 	/* With tee: gets bytes as they arrive; now_s counts from the start. */
 	void (*output)(void *ctx, enum proc_stream from, const char *bytes, size_t n, double now_s);
-	/* Called again within the returned number of seconds. */
+	/* Called again within the returned number of seconds, or when the helper has sent something. */
 	double (*tick)(void *ctx, double now_s);
 	void *ctx;
+	const struct proc_helper *helper; /* does not count as a process of the command */
 };
 
 struct job_end {
@@ -92,14 +93,20 @@ struct use {
 struct watch;
 
 /*
- * watch_new -- opens the source of samples and takes the first one, before the command starts.
+ * watch_new -- starts the process that samples, and takes the first sample before the command starts
+ * if the driver answers within 3 s.
  *
  *   memory lives in a; its size does not depend on the run time
  */
 struct watch *watch_new(struct arena *a);
-/* Takes a sample and looks at the processes; returns the seconds until the next one is due. */
+/* Returns the process that samples, for job_spec. */
+const struct proc_helper *watch_helper(const struct watch *w);
+/*
+ * Takes the sample that has arrived; if the next one is due, asks for it and looks at the processes.
+ * Returns the seconds until the next one is due. Never waits for the driver.
+ */
 double watch_tick(struct watch *w, double now_s);
-/* Makes the verdict from the samples. */
+/* Takes the last sample, for at most 6 s, ends the process that samples, and makes the verdict. */
 const struct use *watch_end(struct watch *w, const struct job_end *end, const char *const *argv);
 
 /* Writes the driver, the GPUs and their processes before the command starts. */

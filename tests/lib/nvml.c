@@ -5,7 +5,8 @@
  * then on, that process uses GPU by BUSY per cent and has a context of MEM MiB; the last line of each GPU counts. Like the
  * driver, the library keeps samples: it also reports a line that was replaced before a query, and those of a process that
  * has ended. `hidden`: processes are not reported (as in a container); `wsl`: no call reports processes; `init`: the
- * result of nvmlInit. `base`: per cent of each GPU that other processes use.
+ * result of nvmlInit. `base`: per cent of each GPU that other processes use. `hang`: "CALL" waits until the file is removed,
+ * "CALL PATH" also opens PATH, which may block; CALL may be `dlopen`. `crash`: "CALL" crashes.
  *
  * suites/doctor compiles it with the values of a made-up host (-D); HOLDER is the PID of a process that uses all of USED.
  */
@@ -77,6 +78,39 @@ setting(const char *name, long none)
 	return value;
 }
 
+/* Hangs or crashes if a file asks for it in this call. */
+static void
+fault(const char *call)
+{
+	static const char *const files[] = { "crash", "hang" };
+	const char *dir = getenv("STUB_GPUS");
+
+	for (int i = 0; dir && i < 2; i++) {
+		char path[4096], name[128] = "", blocked[4096] = "";
+		FILE *f;
+
+		snprintf(path, sizeof(path), "%s/%s", dir, files[i]);
+		while ((f = fopen(path, "r"))) {
+			int n = fscanf(f, "%127s %4095s", name, blocked);
+
+			fclose(f);
+			if (n < 1 || strcmp(name, call))
+				break;
+			if (!i)
+				raise(SIGSEGV);
+			if (n == 2 && (f = fopen(blocked, "r")))
+				fclose(f);
+			usleep(10000);
+		}
+	}
+}
+
+__attribute__((constructor)) static void
+loaded(void)
+{
+	fault("dlopen");
+}
+
 static void
 add(unsigned pid, unsigned gpu, unsigned busy, unsigned mem, unsigned number)
 {
@@ -131,6 +165,7 @@ lives(unsigned i)
 int
 nvmlInit_v2(void)
 {
+	fault("nvmlInit_v2");
 	return (int)setting("init", INIT);
 }
 int
@@ -161,6 +196,7 @@ nvmlSystemGetCudaDriverVersion_v2(int *v)
 int
 nvmlDeviceGetCount_v2(unsigned *n)
 {
+	fault("nvmlDeviceGetCount_v2");
 	*n = (unsigned)setting("gpus", GPUS);
 	return 0;
 }
@@ -224,6 +260,7 @@ nvmlDeviceGetMemoryInfo(void *d, struct memory *m)
 int
 nvmlDeviceGetUtilizationRates(void *d, unsigned *rates)
 {
+	fault("nvmlDeviceGetUtilizationRates");
 	rates[0] = (unsigned)setting("base", 0);
 	rates[1] = 0;
 	refresh();
@@ -261,6 +298,7 @@ nvmlDeviceGetProcessUtilization(void *d, struct process_sample *all, unsigned *n
 {
 	unsigned k = 0;
 
+	fault("nvmlDeviceGetProcessUtilization");
 	refresh();
 	if (setting("wsl", 0))
 		return 3;
