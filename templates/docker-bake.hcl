@@ -2,7 +2,7 @@
     src/render/pipeline.c, the template language in src/render/template.h. }}
 # {{stack|comment}}: every cell of {{recipe|comment}}, built by BuildKit, in parallel
 #
-#   stackbuild render {{recipe|comment}} -t dockerfile -t bake{{#variant}} --variant {{variant|comment}}{{/variant}}
+#   stackbuild render {{recipe|word}} -t dockerfile -t bake{{#variant}} --variant {{variant|word}}{{/variant}}
 #   docker buildx bake -f out/{{stack|comment}}/docker-bake.hcl
 #
 # Run it in the recipe's directory. Environment variables:

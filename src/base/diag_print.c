@@ -24,28 +24,6 @@ columns(const char **line, size_t *size, size_t from, size_t to)
 	*size = utf8_bytes(*line, *size - skipped, to - from);
 }
 
-/* Returns true for invisible characters and those that change the direction of text: Unicode's Cc,
- * Cf, Zl and Zp. */
-static bool
-is_invisible(uint32_t c)
-{
-	static const uint32_t ranges[][2] = {
-		{ 0, 0x08 },          { 0x0a, 0x1f },       { 0x7f, 0x9f },
-		{ 0xad, 0xad },       { 0x600, 0x605 },     { 0x61c, 0x61c },
-		{ 0x6dd, 0x6dd },     { 0x70f, 0x70f },     { 0x890, 0x891 },
-		{ 0x8e2, 0x8e2 },     { 0x180e, 0x180e },   { 0x200b, 0x200f },
-		{ 0x2028, 0x202e },   { 0x2060, 0x206f },   { 0xfeff, 0xfeff },
-		{ 0xfff9, 0xfffb },   { 0xfffe, 0xffff },   { 0x110bd, 0x110bd },
-		{ 0x110cd, 0x110cd }, { 0x13430, 0x1343f }, { 0x1bca0, 0x1bca3 },
-		{ 0x1d173, 0x1d17a }, { 0xe0000, 0xe007f },
-	};
-
-	for (size_t i = 0; i < COUNT(ranges); i++)
-		if (c <= ranges[i][1])
-			return c >= ranges[i][0];
-	return false;
-}
-
 /* Prints text safely: an escape sequence in a recipe must not reach the terminal. */
 static void
 print_bytes(const char *p, size_t n, struct buf *out)
@@ -54,7 +32,7 @@ print_bytes(const char *p, size_t n, struct buf *out)
 		uint32_t point;
 		size_t len = utf8_decode(p, n, &point);
 
-		if (len && is_invisible(point))
+		if (len && utf8_invisible(point))
 			len = 0;
 		if (len)
 			buf_add(out, p, len);

@@ -97,6 +97,12 @@ bool str_matches(const char *s, const char *pattern);
  */
 size_t utf8_decode(const char *p, size_t n, uint32_t *point);
 
+/*
+ * Returns true for characters that are invisible, end a line, or change the direction of text:
+ * Unicode's Cc (except the tab), Cf, Zl and Zp.
+ */
+bool utf8_invisible(uint32_t point);
+
 /* Returns how many bytes of p[0..n) the first `columns` characters take. */
 size_t utf8_bytes(const char *p, size_t n, size_t columns);
 

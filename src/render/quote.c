@@ -21,6 +21,7 @@ static const struct {
 	[QUOTE_JSON] = { "json", BIT(LANG_DOCKERFILE) | BIT(LANG_YAML) | BIT(LANG_HCL) },
 	[QUOTE_PYTHON] = { "python", BIT(LANG_PYTHON) },
 	[QUOTE_COMMENT] = { "comment", ANY_LANGUAGE },
+	[QUOTE_WORD] = { "word", ANY_LANGUAGE },
 	[QUOTE_REQUIREMENT] = { "requirement", BIT(LANG_PIP) },
 	[QUOTE_HTML] = { "html", BIT(LANG_HTML) },
 	[QUOTE_PLAIN] = { "plain", ANY_LANGUAGE | BIT(LANG_HTML) },
@@ -70,6 +71,19 @@ has_control(const char *text, const char *allowed)
 	return false;
 }
 
+static bool
+has_invisible(const char *text)
+{
+	uint32_t point;
+
+	for (size_t left = strlen(text), n; left; text += n, left -= n) {
+		n = utf8_decode(text, left, &point);
+		if (!n || utf8_invisible(point))
+			return true;
+	}
+	return false;
+}
+
 /* Adds a text between marks, with `before` before each special character. */
 static void
 add_escaped(struct buf *out, const char *mark, const char *text, const char *special,
@@ -115,6 +129,65 @@ add_html(struct buf *out, const char *text)
 		}
 }
 
+/*
+ * Adds a part of a comment. It escapes, as \uXXXX, each character that some reader takes for more
+ * than text: line ends (YAML 1.1 has U+0085, U+2028 and U+2029, pip those of Python's splitlines),
+ * those that hide or reorder text, bytes that are not UTF-8; "{{" (Apptainer and GitHub replace
+ * expressions in comments); and "coding:", by which Python and pip (PEP 263) select the encoding.
+ */
+static void
+add_comment(struct buf *out, const char *text)
+{
+	const char *start = text;
+	uint32_t point;
+
+	for (size_t left = strlen(text), n; left; text += n, left -= n) {
+		n = utf8_decode(text, left, &point);
+		if (!n)
+			buf_printf(out, "\\x%02x", (unsigned char)*text);
+		else if (utf8_invisible(point) || point == '\t' ||
+			 (point == '{' && text > start && text[-1] == '{') ||
+			 ((point == ':' || point == '=') && text - start >= 6 &&
+			  !memcmp(text - 6, "coding", 6)))
+			buf_printf(out, point > 0xffff ? "\\U%08x" : "\\u%04x", point);
+		else
+			buf_add(out, text, n);
+		n += !n;
+	}
+}
+
+/*
+ * Adds a JSON string. YAML and HCL read no pairs of surrogates, but \UXXXXXXXX; and HCL expands
+ * ${...} and %{...} inside a text.
+ */
+static void
+add_json(struct buf *out, enum language l, const char *text)
+{
+	struct buf part = BUF(out->a), quoted = BUF(out->a);
+	uint32_t point;
+
+	buf_putc(out, '"');
+	while (*text) {
+		size_t n = utf8_decode(text, strlen(text), &point);
+
+		buf_clear(&part);
+		buf_clear(&quoted);
+		if (n == 4 && (l == LANG_YAML || l == LANG_HCL)) {
+			buf_printf(out, "\\U%08x", point);
+			text += n;
+			continue;
+		}
+		for (n += !n; n; n--, text++) {
+			if (l == LANG_HCL && (*text == '$' || *text == '%') && text[1] == '{')
+				buf_putc(&part, *text);
+			buf_putc(&part, *text);
+		}
+		json_quote(&quoted, buf_text(&part));
+		buf_add(out, quoted.p + 1, quoted.n - 2);
+	}
+	buf_putc(out, '"');
+}
+
 static void
 add_python(struct buf *out, const char *text)
 {
@@ -158,12 +231,15 @@ why_not(enum quoting q, enum language l, const char *text)
 		return all_in(text, "._:/@+-") && *text != '-' ?
 			       NULL :
 			       "only letters, digits and . _ : / @ + - are allowed here";
+	if (q == QUOTE_COMMENT || q == QUOTE_WORD)
+		return NULL;
 	if (l == LANG_YAML && strstr(text, "${{"))
 		return "the code host replaces `${{`";
 	if (q == QUOTE_JSON || q == QUOTE_PYTHON ||
 	    ((q == QUOTE_SH || q == QUOTE_TEXT) && l == LANG_SH))
 		return NULL;
-	if (has_control(text, q == QUOTE_HTML ? "\n\t" : ""))
+	if (q == QUOTE_REQUIREMENT ? has_invisible(text) :
+				     has_control(text, q == QUOTE_HTML ? "\n\t" : ""))
 		return "line breaks and other control characters are not allowed here";
 	return q == QUOTE_REQUIREMENT ? why_no_requirement(text) : NULL;
 }
@@ -191,17 +267,14 @@ quote(struct buf *out, enum quoting q, enum language l, const char *text, const 
 		add_escaped(&word, "", text, "\\\"'$", "\\");
 		json_quote(out, buf_text(&word));
 		break;
-	case QUOTE_JSON:
-		/* HCL expands ${...} and %{...} inside a text. */
-		for (const char *s = text; *s; s++) {
-			if (l == LANG_HCL && (*s == '$' || *s == '%') && s[1] == '{')
-				buf_putc(&word, *s);
-			buf_putc(&word, *s);
-		}
-		json_quote(out, buf_text(&word));
-		break;
+	case QUOTE_JSON: add_json(out, l, text); break;
 	case QUOTE_PYTHON: add_python(out, text); break;
 	case QUOTE_HTML: add_html(out, text); break;
+	case QUOTE_COMMENT: add_comment(out, text); break;
+	case QUOTE_WORD:
+		add_sh(&word, text);
+		add_comment(out, buf_text(&word));
+		break;
 	default: buf_puts(out, text);
 	}
 	return true;

@@ -10,8 +10,8 @@
 /*
  * Quotes text for a place in a file, so that a parser of the language gets the same bytes. A word
  * that needs no quotes gets none. Each function returns false, and adds nothing, if the place
- * cannot contain the text (a newline in a comment); *why is then the reason, as a phrase. Texts are
- * UTF-8 without NUL.
+ * cannot contain the text (a newline in a requirement); *why is then the reason, as a phrase. Texts
+ * are UTF-8 without NUL.
  */
 
 /* The language of a file. */
@@ -24,7 +24,8 @@ enum quoting {
 	QUOTE_COPY,        /* a path in COPY's JSON form, where $ and \ are expanded too */
 	QUOTE_JSON,        /* a JSON string with its quotes: exec forms, YAML, HCL */
 	QUOTE_PYTHON,      /* a Python string literal with its quotes */
-	QUOTE_COMMENT,     /* the rest of a comment line */
+	QUOTE_COMMENT,     /* a part of a comment line: never the end of the line */
+	QUOTE_WORD,        /* one word of a command for sh, in a comment */
 	QUOTE_REQUIREMENT, /* a line of a requirements file, verbatim or not at all */
 	QUOTE_HTML,        /* text of an HTML element, or of an attribute in double quotes */
 	QUOTE_PLAIN,       /* a bare word, verbatim or not at all: [A-Za-z0-9._:/@+-]+ */

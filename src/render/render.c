@@ -123,15 +123,15 @@ report(struct run *r, bool left_out)
 
 /* --- ignored errors --- */
 
-/* Removes what a consumer could take for the end of a line or its continuation. */
+/* Returns a line for a comment; a reader could take a `\` at its end for a continuation. */
 static const char *
 inert(struct arena *a, const char *text)
 {
 	struct buf b = BUF(a);
+	const char *why;
 
-	for (const char *s = text; *s; s++)
-		buf_putc(&b, *s >= ' ' && *s <= '~' ? *s : '?');
-	if (b.n && text[strlen(text) - 1] == '\\')
+	quote(&b, QUOTE_COMMENT, LANG_SH, text, &why);
+	if (ends_with(buf_text(&b), "\\"))
 		buf_putc(&b, '.');
 	return buf_text(&b);
 }

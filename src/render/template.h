@@ -26,7 +26,7 @@
  *               | "{{!" text "}}"                   a remark, which is omitted
  *     name     := letter { letter | digit | "_" } | "."
  *     quoting  := "sh" | "text" | "dockerfile" | "copy" | "json" | "python"
- *               | "comment" | "requirement" | "html" | "plain"
+ *               | "comment" | "word" | "requirement" | "html" | "plain"
  *
  * In the body of a list a name is looked up in the item first, then outwards.  "."
  * is the item of a list of plain texts. Every item has `first` and `last`. A line with only a

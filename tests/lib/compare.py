@@ -200,7 +200,7 @@ SH_KEYWORDS = {"extra_options"}
 
 
 def py_tree(text):
-    return node(ast.parse(text), False)
+    return node(ast.parse(text.encode()), False)  # bytes, because the first lines may name an encoding
 
 
 def node(n, is_sh):
@@ -227,9 +227,12 @@ def node(n, is_sh):
 
 
 def pip_tree(text):
-    """Returns the lines as pip reads them: continuation, comments, options."""
+    """Returns the lines as pip reads them: encoding (PEP 263), line ends (str.splitlines), continuation, comments, options."""
     out = []
-    for line in re.sub(r"\\\n", "", text).split("\n"):
+    for line in text.split("\n")[:2]:
+        named = re.search(r"coding[:=]\s*([-\w.]+)", line) if line.startswith("#") else None
+        text = text.encode().decode(named[1]) if named else text
+    for line in re.sub(r"\\\n", "", text).splitlines():
         line = re.sub(r"(^|\s+)#.*$", "", line).strip()
         if line:
             kind = "option" if line.startswith("-") else "variable" if re.search(r"\$\{[A-Z0-9_]+\}", line) else "line"
