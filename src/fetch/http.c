@@ -16,8 +16,9 @@
 #include "base/str.h"
 
 enum {
-	ERROR_MAX = 64 * 1024,  /* maximum bytes of the body of an answer other than 2xx */
-	HEADERS_MAX = 64 * 1024 /* maximum bytes of all headers of an answer */
+	ERROR_MAX = 64 * 1024,   /* maximum bytes of the body of an answer other than 2xx */
+	HEADERS_MAX = 64 * 1024, /* maximum bytes of all headers of an answer */
+	BODY_FIRST = 64 * 1024,  /* first size of the memory of a body */
 };
 
 /* A try of a request: with redirects, a sequence of requests; and the last answer. */
@@ -38,6 +39,7 @@ struct transfer {
 
 	/* The body, in memory or, for a 2xx, in the file `temp`. */
 	bool opened;
+	struct arena *own; /* memory of the body, freed after each try; or NULL */
 	struct buf body;
 	size_t n;
 	const char *temp;
@@ -63,6 +65,28 @@ refuse(struct transfer *t, const char *why)
 	return false;
 }
 
+/* Keeps the next bytes in memory. When the memory is full, a larger one replaces it. */
+static void
+body_keep(struct transfer *t, const char *bytes, size_t n)
+{
+	struct buf *b = &t->body;
+
+	if (b->n + n >= b->cap) {
+		size_t cap = 2 * (b->n + n);
+		struct arena *own = arena_new();
+		struct buf next = BUF(own);
+
+		next.cap = cap > BODY_FIRST ? cap : BODY_FIRST;
+		next.p = arena_alloc(own, next.cap, 1);
+		buf_add(&next, b->p, b->n);
+		if (t->own)
+			arena_free(t->own);
+		t->own = own;
+		*b = next;
+	}
+	buf_add(b, bytes, n);
+}
+
 /* Adds the next bytes; `announced`: the expected minimum of the whole body. */
 static bool
 body_add(struct transfer *t, const char *bytes, size_t n, size_t announced)
@@ -86,7 +110,7 @@ body_add(struct transfer *t, const char *bytes, size_t n, size_t announced)
 	if (t->sum)
 		sha256_add(t->sum, bytes, n);
 	if (!t->temp)
-		buf_add(&t->body, bytes, n);
+		body_keep(t, bytes, n);
 	return !t->temp || fs_write_all(t->fd, bytes, n) || cannot_write(t, t->temp);
 }
 
@@ -127,7 +151,10 @@ body_drop(struct transfer *t)
 	t->fd = -1;
 	t->temp = NULL;
 	t->sum = NULL;
-	t->body = BUF(t->a);
+	if (t->own)
+		arena_free(t->own);
+	t->own = NULL;
+	t->body = BUF(NULL);
 	t->n = 0;
 	t->opened = false;
 }
@@ -141,6 +168,9 @@ on_header(char *line, size_t size, size_t n, void *ctx)
 	char *text = arena_copy(t->a, line, size * n), *colon;
 
 	text[strcspn(text, "\r\n")] = '\0';
+	/* Also counts the status lines of interim answers, of which a server may send any number. */
+	if ((t->header_bytes += size * n) > HEADERS_MAX)
+		return 0;
 	if (starts_with(text, "HTTP/")) {
 		const char *space = strchr(text, ' ');
 
@@ -149,8 +179,6 @@ on_header(char *line, size_t size, size_t n, void *ctx)
 		t->answer->status = space ? (int)strtol(space + 1, NULL, 10) : 0;
 		return size * n;
 	}
-	if ((t->header_bytes += strlen(text)) > HEADERS_MAX)
-		return 0;
 	colon = strchr(text, ':');
 	if (!colon)
 		return size * n;
@@ -171,7 +199,7 @@ on_body(char *bytes, size_t size, size_t n, void *ctx)
 	if (t->answer->status / 100 != 2) {
 		size_t room = ERROR_MAX - t->body.n;
 
-		buf_add(&t->body, bytes, len < room ? len : room);
+		body_keep(t, bytes, len < room ? len : room);
 		return len <= room ? len : 0;
 	}
 	curl_easy_getinfo(t->curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &announced);
@@ -449,7 +477,7 @@ http_do(struct arena *a, const struct http_request *q, struct http_answer *answe
 		.fd = -1,
 		.deadline = proc_clock_s() + http_limit_s(q),
 	};
-	struct transfer t;
+	struct transfer t = first;
 
 	*answer = (struct http_answer){ .why = "it is not an http or https URL" };
 	if (!(first.url = http_split(a, q->url, &first.user)))
@@ -459,6 +487,7 @@ http_do(struct arena *a, const struct http_request *q, struct http_answer *answe
 	for (unsigned try = 0;; try++) {
 		unsigned redirects = 0;
 
+		body_drop(&t);
 		t = first;
 		*answer = (struct http_answer){ 0 };
 		do
@@ -470,8 +499,9 @@ http_do(struct arena *a, const struct http_request *q, struct http_answer *answe
 			break;
 	}
 	if (answer->status && (answer->status / 100 != 2 || !q->to_path)) {
-		answer->body = buf_text(&t.body);
+		answer->body = arena_copy(a, t.body.p, t.body.n);
 		answer->body_size = t.body.n;
 	}
+	body_drop(&t);
 	return answer->status != 0;
 }

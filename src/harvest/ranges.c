@@ -13,9 +13,11 @@ enum {
 	WHOLE_MAX = 8 * 1024 * 1024,   /* maximum size of a wheel if the server ignores ranges */
 };
 
-/* Parses "bytes 100-199/1000" for the requested range; at NULL: the end of the file. */
+/* Parses "bytes 100-199/1000" for the requested n bytes; at NULL: the end of the file. The answer may
+ * have fewer bytes, and no more. */
 static bool
-content_range(const struct http_answer *answer, const uint64_t *at, uint64_t *begin, uint64_t *size)
+content_range(const struct http_answer *answer, const uint64_t *at, size_t n, uint64_t *begin,
+	      uint64_t *size)
 {
 	const char *text = http_header(answer, "content-range");
 	unsigned long long first, last, all;
@@ -25,15 +27,17 @@ content_range(const struct http_answer *answer, const uint64_t *at, uint64_t *be
 	*begin = first;
 	*size = all;
 	return first <= last && last < all && last - first + 1 == answer->body_size &&
-	       (at ? first == *at : last + 1 == all);
+	       answer->body_size <= n && (at ? first == *at : last + 1 == all);
 }
 
-/* Fetches n bytes at *at, or the last n for NULL, into w->a. */
+/* Fetches n bytes at *at, or the last n for NULL, into w->a. Only the first answer may be the whole
+ * wheel. */
 static bool
 fetch_range(struct ranges *r, const uint64_t *at, size_t n, struct segment *out)
 {
 	struct work *w = r->w;
-	struct http_request q = { .url = r->file->url, .max = WHOLE_MAX };
+	struct http_request q = { .url = r->file->url, .max = r->size ? n : WHOLE_MAX };
+	const char *url = mask_credentials(w->a, r->file->url);
 	struct http_answer answer = { 0 };
 	uint64_t begin = 0, size = 0;
 
@@ -43,20 +47,32 @@ fetch_range(struct ranges *r, const uint64_t *at, size_t n, struct segment *out)
 				    (unsigned long long)(*at + n - 1)) :
 		       arena_printf(w->a, "Range: bytes=-%zu", n));
 	if (!net_get(w, &q, 0, &answer)) {
-		if (answer.refused)
+		if (answer.refused && !r->size)
 			w->why = arena_printf(w->a,
 					      "cannot read %s: the server ignores range requests, "
 					      "and the wheel is larger than %d MiB",
-					      r->file->url, WHOLE_MAX >> 20);
+					      url, WHOLE_MAX >> 20);
+		else if (answer.refused)
+			w->why = arena_printf(w->a,
+					      "cannot read %s: the server sends more than the %zu "
+					      "bytes of a range",
+					      url, n);
+		return false;
+	}
+	if (answer.status != 206 && r->size) {
+		w->why = arena_printf(w->a,
+				      "cannot read %s: the server answers a range request with "
+				      "status %d after others with 206",
+				      url, answer.status);
 		return false;
 	}
 	if (answer.status != 206) {
 		size = answer.body_size; /* the answer is the whole wheel */
-	} else if (!content_range(&answer, at, &begin, &size) || (r->size && size != r->size)) {
+	} else if (!content_range(&answer, at, n, &begin, &size) || (r->size && size != r->size)) {
 		w->why = arena_printf(w->a,
 				      "cannot read %s: the server answers with another range "
 				      "than the requested one",
-				      r->file->url);
+				      url);
 		return false;
 	}
 	r->size = size;
@@ -77,11 +93,20 @@ fetch_kept(struct ranges *r, const uint64_t *at, size_t n)
 				     r->file->name, RANGES_MAX >> 20);
 		return false;
 	}
-	r->kept += n;
 	if (!fetch_range(r, at, n, &s))
 		return false;
+	r->kept += s.n;
 	list_push(r->w->a, &r->have, s);
 	return true;
+}
+
+void
+ranges_close(struct ranges *r)
+{
+	if (r->piece_arena)
+		arena_free(r->piece_arena);
+	r->piece_arena = NULL;
+	r->piece = (struct segment){ 0 };
 }
 
 /* Fetches the next bytes of a member, which replace the previous ones. */
@@ -93,15 +118,12 @@ fetch_piece(struct ranges *r, uint64_t at, uint64_t most)
 	uint64_t n = r->until - at < PIECE_BYTES ? r->until - at : PIECE_BYTES;
 	bool good;
 
+	ranges_close(r);
 	w->a = piece;
 	good = fetch_range(r, &at, (size_t)(n < most ? n : most), &r->piece);
 	w->a = own;
 	w->why = w->why ? arena_strdup(own, w->why) : NULL;
-	if (r->piece_arena)
-		arena_free(r->piece_arena);
 	r->piece_arena = piece;
-	if (!good)
-		r->piece.n = 0;
 	return good;
 }
 
@@ -158,12 +180,4 @@ ranges_expect(void *ctx, uint64_t at, uint64_t n)
 	struct ranges *r = ctx;
 
 	r->until = at + n;
-}
-
-void
-ranges_close(struct ranges *r)
-{
-	if (r->piece_arena)
-		arena_free(r->piece_arena);
-	r->piece_arena = NULL;
 }

@@ -45,9 +45,12 @@ read_entries(struct work *w, struct archive *ar, struct sdist *s)
 	struct archive_entry *e;
 	int end;
 
-	/* ARCHIVE_WARN: for example, a name that the locale cannot express. */
+	/*
+	 * ARCHIVE_WARN: for example, a name that the locale cannot express. libarchive unpacks an
+	 * entry to skip it.
+	 */
 	while (((end = archive_read_next_header(ar, &e)) == ARCHIVE_OK || end == ARCHIVE_WARN) &&
-	       archive_filter_bytes(ar, 0) < UNPACKED_MAX) {
+	       archive_entry_size(e) < UNPACKED_MAX - archive_filter_bytes(ar, 0)) {
 		const char *path = archive_entry_pathname(e),
 			   *slash = path ? strchr(path, '/') : NULL;
 

@@ -100,17 +100,21 @@ bool
 record_parse(const struct zip *z, const char *text, struct record *out)
 {
 	struct reader r = { z, text, 1 };
+	size_t rows = 0;
 
 	out->by_path = MAP(z->a);
 	for (; *r.p; r.line++) {
-		struct record_row *row = arena_new_of(z->a, struct record_row);
+		struct record_row *row;
 		const char *digest, *size;
 
-		row->digest = STR("");
 		if (*r.p == '\n' || *r.p == '\r') {
 			r.p++;
 			continue;
 		}
+		if (++rows > 2 * WHEEL_FILES_MAX)
+			return broken(&r, "follows more rows than a wheel may have files");
+		row = arena_new_of(z->a, struct record_row);
+		row->digest = STR("");
 		if (!read_field(&r, false, &row->path) || !read_field(&r, false, &digest) ||
 		    !read_field(&r, true, &size) || !read_size(&r, size, row))
 			return false;

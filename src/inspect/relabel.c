@@ -223,8 +223,8 @@ prepare(struct copy *c, struct zip *z, const char **metadata, const char **recor
 	const struct version *v;
 
 	if (!wheel_open(z) || !zip_read(z) || !(folder = wheel_folder(z)) ||
-	    !(*metadata = wheel_text(z, folder, "METADATA", WHEEL_TEXT_MAX)) ||
-	    !(*record = wheel_text(z, folder, "RECORD", WHEEL_TEXT_MAX)))
+	    !(*metadata = wheel_text(z, folder, "METADATA", METADATA_MAX)) ||
+	    !(*record = wheel_text(z, folder, "RECORD", RECORD_MAX)))
 		return false;
 	if (z->n > UINT32_MAX - ROOM || z->entries.n >= UINT16_MAX)
 		return zip_refuse(z, "it is larger than 4 GiB, or has more than 65,534 files");

@@ -252,9 +252,9 @@ read_dist_info(struct zip *z, struct wheel *w, const char **folder, struct recor
 	const char *record_text, *tags;
 
 	return (*folder = wheel_folder(z)) &&
-	       (record_text = wheel_text(z, *folder, "RECORD", WHEEL_TEXT_MAX)) &&
-	       (w->metadata = wheel_text(z, *folder, "METADATA", WHEEL_TEXT_MAX)) &&
-	       (tags = wheel_text(z, *folder, "WHEEL", WHEEL_TEXT_MAX)) &&
+	       (record_text = wheel_text(z, *folder, "RECORD", RECORD_MAX)) &&
+	       (w->metadata = wheel_text(z, *folder, "METADATA", METADATA_MAX)) &&
+	       (tags = wheel_text(z, *folder, "WHEEL", METADATA_MAX)) &&
 	       wheel_metadata(z, *folder, w->metadata, tags, w) &&
 	       record_parse(z, record_text, record);
 }

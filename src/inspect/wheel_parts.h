@@ -77,7 +77,7 @@ bool wheel_open(struct zip *z);
 const char *wheel_folder(const struct zip *z);
 /* Returns a whole file; NULL after SB0812: missing, or larger than max bytes. */
 const char *wheel_text(struct zip *z, const char *folder, const char *file, size_t max);
-enum { WHEEL_TEXT_MAX = 64 * 1024 * 1024 }; /* maximum bytes of RECORD or METADATA */
+enum { RECORD_MAX = 16 * 1024 * 1024 }; /* bytes; the other texts: METADATA_MAX */
 /* Returns a digest as URL-safe base64 without padding, as in a RECORD. */
 const char *wheel_digest(struct arena *a, EVP_MD_CTX *d);
 

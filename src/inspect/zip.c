@@ -14,7 +14,7 @@ enum {
 	END64_BYTES = 56,
 	LOCATOR_BYTES = 20,
 	CENTRAL_BYTES = 46,
-	CENTRAL_MAX = 64 * 1024 * 1024, /* maximum bytes of a central directory */
+	CENTRAL_MAX = 16 * 1024 * 1024, /* maximum bytes of a central directory */
 	RATIO_FROM = 24 * 1024 * 1024,  /* unpacked bytes that are always allowed */
 	NAME_MAX_BYTES = 4096,
 	DEFLATE_MOST = 1032, /* maximum ratio of deflate */
@@ -189,20 +189,21 @@ read_entry(struct zip *z, const unsigned char *p, size_t n, struct zip_entry *e)
 static bool
 names_are_apart(struct zip *z)
 {
-	struct map names = MAP(z->a);
+	CLEANUP_ARENA struct arena *scratch = arena_new();
+	struct map names = MAP(scratch);
+	char key[NAME_MAX_BYTES + 1];
 
 	for (size_t i = 0; i < z->entries.n; i++) {
 		struct zip_entry *e = &z->entries.at[i];
-		char *key = arena_strdup(z->a, e->name);
+		char *own = arena_strdup(scratch, e->name);
 
 		if (e->folder)
-			key[strlen(key) - 1] = '\0';
-		if (map_put(&names, key, e))
+			own[strlen(own) - 1] = '\0';
+		if (map_put(&names, own, e))
 			return zip_refuse(z, "it contains `%s` twice", e->name);
 	}
 	for (size_t i = 0; i < z->entries.n; i++) {
-		char *key = arena_strdup(z->a, z->entries.at[i].name);
-
+		memcpy(key, z->entries.at[i].name, strlen(z->entries.at[i].name) + 1);
 		for (char *slash = strchr(key, '/'); slash; slash = strchr(slash + 1, '/')) {
 			const struct zip_entry *above;
 
@@ -370,6 +371,7 @@ by_place(const void *px, const void *py)
 bool
 zip_directory(struct zip *z)
 {
+	CLEANUP_ARENA struct arena *scratch = arena_new();
 	struct end end = { 0 };
 	unsigned char *bytes;
 	size_t at = 0;
@@ -377,7 +379,7 @@ zip_directory(struct zip *z)
 
 	if (!read_end(z, &end))
 		return false;
-	bytes = arena_alloc(z->a, end.size + 1, 1);
+	bytes = arena_alloc(scratch, end.size + 1, 1);
 	if (!zip_bytes(z, end.offset, bytes, end.size))
 		return zip_refuse(z, "it cannot be read");
 	for (uint64_t i = 0; i < end.count; i++) {

@@ -76,6 +76,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         first, _, last = asked.removeprefix("bytes=").partition("-")
         begin = int(first) if first else max(0, len(data) - int(last))
         end = min(int(last) + 1, len(data)) if first and last else len(data)
+        index.ranges += 1
+        if "later200" in words and index.ranges > 1:
+            return self.answer(200, bytes(8 << 20))
+        if "longer" in words and index.ranges > 1:
+            end = min(begin + (8 << 20), len(data))
         said, size = begin, len(data)
         if "wrongrange" in words:
             said += 1
@@ -200,7 +205,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 class Index:
     def __init__(self, folder):
         self.folder, self.asked, self.stop = folder, [], threading.Event()
-        self.sent = self.growth = 0
+        self.sent = self.growth = self.ranges = 0
         self.servers = [http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) for _ in range(2)]
         self.other = self.servers[1]
         for s in self.servers:
@@ -211,7 +216,7 @@ class Index:
         return f"http://{user}127.0.0.1:{self.servers[0].server_port}/{how}"
 
     def forget(self):
-        self.asked, self.sent = [], 0
+        self.asked, self.sent, self.ranges = [], 0, 0
 
     def __enter__(self):
         return self
