@@ -297,15 +297,15 @@ announce(const char *member, uint64_t packed, uint64_t size)
 }
 
 static bool
+show_member(void *ctx, struct diags *ds, const char *name, const void *bytes, size_t n)
+{
+	return show_object(ctx, ds, name, bytes, n, false);
+}
+
+static bool
 inspect_member(struct view *v, struct diags *ds, const struct wheel_source *s)
 {
-	struct arena *a = v->r->a;
-	const char *member = v->r->o->member;
-	size_t n;
-	const unsigned char *bytes = wheel_member_read(a, ds, s, member, announce, &n);
-
-	return bytes &&
-	       show_object(v, ds, arena_printf(a, "%s: %s", s->name, member), bytes, n, false);
+	return wheel_member_read(v->r->a, ds, s, v->r->o->member, announce, show_member, v);
 }
 
 static bool

@@ -89,6 +89,7 @@ enum {
 	VERSIONS = 0x8000,       /* an index has 15 bits */
 	VERSION_STEPS = 1 << 20, /* limit of the walk, because chains may share entries */
 	BUILD_ID_MAX = 64,       /* maximum bytes of a build ID */
+	NAMES_RATIO = 4,         /* maximum bytes of all names, in sizes of the file */
 };
 
 struct dynamic {
@@ -97,6 +98,7 @@ struct dynamic {
 	const char **versions; /* version names by index; NULL without a version */
 	const char **files;    /* by the same index, the library that must provide the version */
 	unsigned steps;
+	uint64_t name_bytes;
 };
 
 static const char out_of_table[] = "its table of versions extends past the end of the file";
@@ -127,17 +129,20 @@ find_tables(struct dynamic *d)
 	return true;
 }
 
-/* Returns a text of the string table that belongs to a table, or NULL. */
+/* Returns a text of the string table that belongs to a table; NULL: there is none, or all names
+ * together have many times the bytes of the file, because they overlap. */
 static const char *
-string(const struct dynamic *d, const struct table *t, uint64_t at)
+string(struct dynamic *d, const struct table *t, uint64_t at)
 {
 	const char *s = elf_strptr(d->m->elf, t->strings, at);
 
-	return s ? arena_strdup(d->m->a, s) : NULL;
+	if (!s || (d->name_bytes += strlen(s)) > NAMES_RATIO * d->m->n)
+		return NULL;
+	return arena_strdup(d->m->a, s);
 }
 
 static bool
-read_names(const struct dynamic *d, int64_t tag, struct names *out)
+read_names(struct dynamic *d, int64_t tag, struct names *out)
 {
 	const struct table *t = &d->tables[DYNAMIC];
 	GElf_Dyn entry;
@@ -237,7 +242,7 @@ read_defined_versions(struct dynamic *d)
 }
 
 static bool
-keep_symbol(const struct dynamic *d, const GElf_Sym *s, unsigned version, struct elf *e)
+keep_symbol(struct dynamic *d, const GElf_Sym *s, unsigned version, struct elf *e)
 {
 	unsigned char bind = GELF_ST_BIND(s->st_info), seen = GELF_ST_VISIBILITY(s->st_other);
 	struct elf_symbol symbol = { .name = string(d, &d->tables[SYMBOLS], s->st_name) };
@@ -260,7 +265,7 @@ keep_symbol(const struct dynamic *d, const GElf_Sym *s, unsigned version, struct
 }
 
 static bool
-read_symbols(const struct dynamic *d, struct elf *e)
+read_symbols(struct dynamic *d, struct elf *e)
 {
 	const struct table *t = &d->tables[SYMBOLS], *versions = &d->tables[SYMBOL_VERSIONS];
 

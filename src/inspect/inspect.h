@@ -14,8 +14,8 @@
 
 /*
  * Reads files: shared objects (libelf), the GPU code in them (our own reader), wheels (libarchive).
- * It runs no code and unpacks nothing to disk. It checks every declared size against the file
- * before it uses the size.
+ * It runs no code. It unpacks large objects to temporary files without a name. It checks every
+ * declared size against the file before it uses the size.
  */
 
 /* --- ELF --- */
@@ -168,16 +168,20 @@ const struct wheel *wheel_read_parts(struct arena *a, struct diags *ds,
 				     const struct wheel_source *s);
 
 /*
- * wheel_member_read -- reads a member.
+ * wheel_member_read -- lets `reader` read a member.
  *
  *   in      announce: called with its sizes in the wheel and unpacked, before its bytes are read
- *   out     *n: its size
- *   errors SB0812, NULL if there is none of that name, with the nearest name
- *   memory  lives in a
+ *   out     the reader's result
+ *   errors  SB0812: none of that name, with the nearest name; SB0100: no room for a large one; those of
+ *           the reader; false
+ *   memory  the bytes live until the reader returns
  */
-const unsigned char *wheel_member_read(
-	struct arena *a, struct diags *ds, const struct wheel_source *s, const char *member,
-	void (*announce)(const char *member, uint64_t packed, uint64_t size), size_t *n);
+typedef bool member_reader(void *ctx, struct diags *ds, const char *name, const void *bytes,
+			   size_t n);
+bool wheel_member_read(struct arena *a, struct diags *ds, const struct wheel_source *s,
+		       const char *member,
+		       void (*announce)(const char *member, uint64_t packed, uint64_t size),
+		       member_reader *reader, void *ctx);
 
 /*
  * wheel_relabel -- writes a wheel again under a version with a local label.

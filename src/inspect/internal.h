@@ -42,6 +42,39 @@ bool image_open(struct image *m);
 bool inspect_refuse(struct diags *ds, enum code code, const char *name, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/*
+ * The bytes of a member while they are read: in memory, or, if there are more than SPOOL_MEMORY, in a
+ * mapped temporary file without a name.
+ *
+ * spool_begin -- prepares for n bytes.
+ *
+ *   in      name: what diagnostics call the member
+ *   errors  SB0100, false: no directory has room, or the file cannot be written
+ *   memory  `bytes`, after spool_end: until spool_free; without a file, it lives in a and has one NUL
+ *           after its n bytes
+ */
+enum { SPOOL_MEMORY = 16 * 1024 * 1024 };
+
+struct spool {
+	struct arena *a;
+	struct diags *ds;
+	const char *name, *dir;
+	size_t n, at;
+	int fd; /* -1: in memory */
+	unsigned char *bytes;
+	void *mapped; /* NULL: not mapped */
+};
+
+bool spool_begin(struct spool *s, struct arena *a, struct diags *ds, const char *name, uint64_t n);
+/* Adds the next bytes, in all at most n. */
+bool spool_add(struct spool *s, const void *bytes, size_t n);
+/* Makes all bytes readable. */
+bool spool_end(struct spool *s);
+/* Releases them; a spool of zeros needs no release. */
+void spool_free(struct spool *s);
+
+#define CLEANUP_SPOOL __attribute__((cleanup(spool_free)))
+
 /* Reads little-endian numbers of a file. */
 static inline unsigned
 le16(const unsigned char *p)

@@ -12,6 +12,7 @@
 #include "inspect/tree_parts.h"
 
 enum { BLOCK = 64 * 1024, JSON_MAX = 4 * 1024 * 1024, LAYERS_MAX = 1000, NESTED_MAX = 4 };
+enum { JSON_MAX_ALL = 4 * JSON_MAX };
 
 /* The places of an image's JSON files and layers. */
 struct image_at {
@@ -19,6 +20,7 @@ struct image_at {
 	const char *dir; /* an OCI layout; NULL: a tar file */
 	const char *path;
 	struct map json;     /* for a tar file: the texts of its JSON files, by name */
+	size_t json_size;    /* bytes of these texts */
 	struct names layers; /* the file names of the layers, lowest first */
 };
 
@@ -202,6 +204,20 @@ read_layout(struct image_at *m)
 
 /* --- an archive --- */
 
+/* Keeps a file that begins like JSON; false: there are too many bytes of them. */
+static bool
+read_json_file(struct image_at *m, struct archive *ar, const char *name, size_t n)
+{
+	CLEANUP_ARENA struct arena *scratch = arena_new();
+	char *text = arena_alloc(scratch, n + 1, 1);
+
+	if (archive_read_data(ar, text, n) != (la_ssize_t)n || (*text != '{' && *text != '['))
+		return true;
+	m->json_size += n;
+	map_put(&m->json, name, arena_copy(m->w->a, text, n));
+	return m->json_size <= JSON_MAX_ALL;
+}
+
 /* Reads small files that begin like JSON. */
 static bool
 read_json_files(struct image_at *m)
@@ -214,7 +230,6 @@ read_json_files(struct image_at *m)
 	while (ar && (r = archive_read_next_header(ar, &e)) != ARCHIVE_EOF) {
 		la_int64_t n = archive_entry_size(e);
 		const char *name = archive_entry_pathname(e);
-		char *text;
 
 		if (r < ARCHIVE_WARN)
 			return tree_refuse(w, "%s", archive_error_string(ar));
@@ -222,9 +237,9 @@ read_json_files(struct image_at *m)
 			continue;
 		if (!strcmp(name, "etc/os-release") || starts_with(name, "usr/"))
 			return true; /* a root file system, whose JSON files do not matter */
-		text = arena_alloc(w->a, (size_t)n + 1, 1);
-		if (archive_read_data(ar, text, (size_t)n) == n && (*text == '{' || *text == '['))
-			map_put(&m->json, arena_strdup(w->a, name), text);
+		if (!read_json_file(m, ar, arena_strdup(w->a, name), (size_t)n))
+			return tree_refuse(w, "its JSON files have more than %d MiB",
+					   JSON_MAX_ALL >> 20);
 	}
 	return ar;
 }
@@ -282,7 +297,7 @@ tree_read(struct arena *a, struct diags *ds, const char *path, const struct tree
 	struct image_at m = { .w = &w, .path = path, .json = MAP(a) };
 	bool good;
 
-	w.latest = w.deleted = w.texts = MAP(a);
+	w.latest = w.deleted = w.texts = w.sizes = MAP(a);
 	t->extensions = arena_new_of(a, struct wheel_objects);
 	if (fs_is_dir(path) && fs_exists(fs_join(a, path, "oci-layout"))) {
 		m.dir = path;

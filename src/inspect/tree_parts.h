@@ -26,6 +26,7 @@ struct walk {
 	struct map latest;  /* path -> index of the newest file, plus one */
 	struct map deleted; /* path -> newest layer that deletes the file, plus one */
 	struct map texts;   /* small files whose text is read: by path */
+	struct map sizes;   /* path of a RECORD -> uint64_t, the sum of its sizes */
 };
 
 /* Reports "name: error[SB0814]: text" and returns false. */

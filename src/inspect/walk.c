@@ -8,7 +8,11 @@
 #include "inspect/tree_parts.h"
 #include "inspect/wheel_parts.h"
 
-enum { TEXT_MAX = 16 * 1024 * 1024 };
+enum {
+	TEXT_MAX = 64 * 1024, /* maximum bytes of a text that is kept */
+	TEXTS_MAX = 1000,     /* maximum number of them */
+	CHUNK = 64 * 1024,
+};
 #define OBJECT_MAX ((uint64_t)4 << 30)
 
 /* A whiteout deletes one path; an opaque one deletes everything in a directory from lower
@@ -18,11 +22,8 @@ static const char whiteout[] = ".wh.", opaque[] = ".wh..wh..opq";
 static bool
 is_text_wanted(const char *path)
 {
-	const char *name = fs_name(path);
-
-	return ends_with(path, ".dist-info/RECORD") || ends_with(path, "/torch/version.py") ||
-	       !strcmp(path, "etc/os-release") || !strcmp(path, "usr/lib/os-release") ||
-	       !strcmp(name, "pyvenv.cfg");
+	return ends_with(path, "/torch/version.py") || !strcmp(path, "etc/os-release") ||
+	       !strcmp(path, "usr/lib/os-release");
 }
 
 static bool
@@ -39,24 +40,28 @@ is_of_torch(const char *path)
 	       strstr(path, "-packages/functorch/") || strstr(path, "-packages/triton/");
 }
 
-/* Returns the bytes of an entry; NULL after SB0814. */
-static unsigned char *
-entry_bytes(struct walk *w, struct arena *a, struct archive *ar, const char *path, uint64_t size)
+/* Reads the bytes of an entry; false after SB0814 or SB0100. */
+static bool
+entry_bytes(struct walk *w, struct arena *a, struct archive *ar, const char *path, uint64_t size,
+	    struct spool *out)
 {
-	unsigned char *bytes = arena_alloc(a, size + 1, 16);
+	const char *name = arena_printf(a, "%s: %s", w->name, path);
+	unsigned char *chunk = arena_alloc(a, CHUNK, 1);
 
-	for (uint64_t at = 0; at < size;) {
-		la_ssize_t n = archive_read_data(ar, bytes + at, size - at);
+	if (!spool_begin(out, a, w->ds, name, size))
+		return false;
+	while (out->at < size) {
+		uint64_t left = size - out->at;
+		la_ssize_t n = archive_read_data(ar, chunk, left < CHUNK ? left : CHUNK);
 
-		if (n <= 0) {
-			tree_refuse(w, "`%s` cannot be read: %s", path,
-				    n ? archive_error_string(ar) :
-					"it is shorter than it declares");
-			return NULL;
-		}
-		at += (uint64_t)n;
+		if (n <= 0)
+			return tree_refuse(w, "`%s` cannot be read: %s", path,
+					   n ? archive_error_string(ar) :
+					       "it is shorter than it declares");
+		if (!spool_add(out, chunk, (size_t)n))
+			return false;
 	}
-	return bytes;
+	return spool_end(out);
 }
 
 static bool
@@ -74,13 +79,15 @@ static bool
 read_object(struct walk *w, struct archive *ar, const char *path, uint64_t size)
 {
 	CLEANUP_ARENA struct arena *scratch = arena_new();
-	unsigned char *bytes = entry_bytes(w, scratch, ar, path, size);
+	CLEANUP_SPOOL struct spool s = { 0 };
+	const unsigned char *bytes;
 	bool wanted = w->want && w->want->object(w->want->ctx, path);
 	struct wheel_object o = { .path = path, .size = size };
 	struct diags unused = DIAGS(unused, scratch);
 
-	if (!bytes)
+	if (!entry_bytes(w, scratch, ar, path, size, &s))
 		return false;
+	bytes = s.bytes;
 	if (size < SELFMAG || memcmp(bytes, ELFMAG, SELFMAG) != 0)
 		return true;
 	/* Keeps only wanted objects, because the symbols of all files would need too much
@@ -94,6 +101,37 @@ read_object(struct walk *w, struct archive *ar, const char *path, uint64_t size)
 		o.elf = elf_read(w->a, &unused, path, bytes, size);
 	gpu_codes_read(w->a, &unused, path, bytes, size, &o.codes);
 	list_push(w->a, w->t->extensions, o);
+	return true;
+}
+
+/* Returns the sum of the sizes in a RECORD, after the last comma of each line. */
+static uint64_t
+record_size(const char *text)
+{
+	uint64_t size = 0;
+
+	for (const char *end; *text; text = *end ? end + 1 : end) {
+		const char *comma;
+
+		end = strchrnul(text, '\n');
+		comma = memrchr(text, ',', (size_t)(end - text));
+		size += comma ? strtoull(comma + 1, NULL, 10) : 0;
+	}
+	return size;
+}
+
+static bool
+read_record(struct walk *w, struct archive *ar, const char *path, uint64_t size)
+{
+	CLEANUP_ARENA struct arena *scratch = arena_new();
+	struct spool text; /* RECORD_MAX is at most SPOOL_MEMORY */
+	uint64_t *sum;
+
+	if (!entry_bytes(w, scratch, ar, path, size, &text))
+		return false;
+	sum = arena_new_of(w->a, uint64_t);
+	*sum = record_size((const char *)text.bytes);
+	map_put(&w->sizes, path, sum);
 	return true;
 }
 
@@ -115,12 +153,14 @@ keep_file(struct walk *w, struct archive *ar, const char *path, uint64_t size, s
 		map_put(&w->latest, path, (void *)(uintptr_t)w->files.n);
 	l->size += size;
 	l->files++;
-	if (is_text_wanted(path) && size <= TEXT_MAX) {
-		char *text = (char *)entry_bytes(w, w->a, ar, path, size);
+	if (ends_with(path, ".dist-info/RECORD") && size <= RECORD_MAX)
+		return read_record(w, ar, path, size);
+	if (is_text_wanted(path) && size <= TEXT_MAX && w->texts.n < TEXTS_MAX) {
+		struct spool text;
 
-		if (!text)
+		if (!entry_bytes(w, w->a, ar, path, size, &text))
 			return false;
-		map_put(&w->texts, path, text);
+		map_put(&w->texts, path, text.bytes);
 		return true;
 	}
 	return !object || read_object(w, ar, path, size);
@@ -263,27 +303,12 @@ sum_up(struct walk *w)
 		list_push(w->a, &t->shares, all[k]);
 }
 
-/* Returns the sum of the sizes in a RECORD, after the last comma of each line. */
-static uint64_t
-record_size(const char *text)
-{
-	uint64_t size = 0;
-
-	for (const char *end; *text; text = *end ? end + 1 : end) {
-		const char *comma;
-
-		end = strchrnul(text, '\n');
-		comma = memrchr(text, ',', (size_t)(end - text));
-		size += comma ? strtoull(comma + 1, NULL, 10) : 0;
-	}
-	return size;
-}
-
 /* Adds the package of "a/site-packages/numpy-1.26.4.dist-info/METADATA". */
 static void
 note_package(struct walk *w, const char *path)
 {
-	const char *end = strstr(path, ".dist-info/METADATA"), *slash, *dash, *record;
+	const char *end = strstr(path, ".dist-info/METADATA"), *slash, *dash;
+	const uint64_t *size;
 	struct tree_package p;
 
 	if (!end || end[strlen(".dist-info/METADATA")] || !is_in_site(path))
@@ -295,9 +320,9 @@ note_package(struct walk *w, const char *path)
 	p.name = arena_copy(w->a, slash + 1, (size_t)(dash - slash - 1));
 	p.version = arena_copy(w->a, dash + 1, (size_t)(end - dash - 1));
 	p.where = arena_copy(w->a, path, (size_t)(slash - path));
-	record = map_get(&w->texts,
-			 arena_printf(w->a, "%.*s.dist-info/RECORD", (int)(end - path), path));
-	p.size = record ? record_size(record) : 0;
+	size = map_get(&w->sizes,
+		       arena_printf(w->a, "%.*s.dist-info/RECORD", (int)(end - path), path));
+	p.size = size ? *size : 0;
 	if (!strcmp(p.name, "torch") && !w->t->torch)
 		w->t->torch = p.version;
 	list_push(w->a, &w->t->packages, p);

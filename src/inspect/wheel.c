@@ -115,12 +115,12 @@ wheel_entry(const struct zip *z, const char *folder, const char *file, size_t ma
 static const char *
 entry_text(const struct zip *z, const struct zip_entry *e)
 {
-	char *text = arena_alloc(z->a, e->size + 1, 1);
+	struct spool text; /* RECORD_MAX is at most SPOOL_MEMORY */
 
-	if (!zip_unpack(z, e, NULL, (unsigned char *)text))
+	if (!spool_begin(&text, z->a, z->ds, z->path, e->size) || !zip_unpack(z, e, NULL, &text))
 		return NULL;
-	if (strlen(text) == e->size)
-		return text;
+	if (strlen((const char *)text.bytes) == e->size)
+		return (const char *)text.bytes;
 	zip_refuse(z, "its %s contains a NUL character", strchr(e->name, '/') + 1);
 	return NULL;
 }
@@ -165,13 +165,20 @@ wheel_object_name(const char *path)
 	return false;
 }
 
+/* Returns what diagnostics call an object of a wheel. */
+static const char *
+object_name(const struct zip *z, const struct zip_entry *e)
+{
+	return arena_printf(z->a, "%s: %s", z->path, e->name);
+}
+
 /* Reads a shared object; a file with only the name of one is an ordinary file. */
 static bool
 read_object(const struct zip *z, const struct zip_entry *e, const unsigned char *bytes,
 	    struct wheel *w)
 {
 	struct wheel_object o = { .path = e->name, .size = e->size };
-	const char *name = arena_printf(z->a, "%s: %s", z->path, e->name);
+	const char *name = object_name(z, e);
 
 	if (e->size < SELFMAG || memcmp(bytes, ELFMAG, SELFMAG) != 0)
 		return true;
@@ -208,15 +215,16 @@ read_member(const struct zip *z, const struct zip_entry *e, const struct record_
 {
 	CLEANUP_ARENA struct arena *scratch = arena_new();
 	__attribute__((cleanup(free_digest))) EVP_MD_CTX *sum = EVP_MD_CTX_new();
-	unsigned char *object = NULL;
+	CLEANUP_SPOOL struct spool object = { 0 };
+	bool keep = wheel_object_name(e->name);
 
 	if (!sum || !EVP_DigestInit_ex(sum, row ? row->kind : EVP_sha256(), NULL))
 		BUG("libcrypto has no digest");
-	if (wheel_object_name(e->name))
-		object = arena_alloc(scratch, e->size + 1, 16);
-	return zip_unpack(z, e, sum, object) &&
+	if (keep && !spool_begin(&object, scratch, z->ds, object_name(z, e), e->size))
+		return false;
+	return zip_unpack(z, e, sum, keep ? &object : NULL) &&
 	       (!row || compare(z, e, row, wheel_digest(z->a, sum))) &&
-	       (!object || read_object(z, e, object, w));
+	       (!keep || read_object(z, e, object.bytes, w));
 }
 
 static bool
@@ -324,25 +332,27 @@ find_member(struct zip *z, const char *member)
 	return NULL;
 }
 
-const unsigned char *
+bool
 wheel_member_read(struct arena *a, struct diags *ds, const struct wheel_source *s,
 		  const char *member,
-		  void (*announce)(const char *member, uint64_t packed, uint64_t size), size_t *n)
+		  void (*announce)(const char *member, uint64_t packed, uint64_t size),
+		  member_reader *reader, void *ctx)
 {
 	struct zip z = { .a = a, .ds = ds, .path = s->name, .n = s->size, .fd = -1 };
-	unsigned char *bytes = NULL;
+	CLEANUP_ARENA struct arena *scratch = arena_new();
+	CLEANUP_SPOOL struct spool bytes = { 0 };
 	struct zip_entry *e;
+	bool good = false;
 
 	if (s->read)
 		z.source = s;
 	if ((z.source || wheel_open(&z)) && zip_directory(&z) && (e = find_member(&z, member))) {
 		announce(member, e->packed, e->size);
-		bytes = arena_alloc(a, e->size + 1, 16);
-		*n = e->size;
-		if (!(z.source ? locate(&z, e) : zip_locate(&z, e)) ||
-		    !zip_unpack(&z, e, NULL, bytes))
-			bytes = NULL;
+		good = (z.source ? locate(&z, e) : zip_locate(&z, e)) &&
+		       spool_begin(&bytes, scratch, ds, object_name(&z, e), e->size) &&
+		       zip_unpack(&z, e, NULL, &bytes) &&
+		       reader(ctx, ds, object_name(&z, e), bytes.bytes, bytes.n);
 	}
 	fs_close(&z.fd);
-	return bytes;
+	return good;
 }

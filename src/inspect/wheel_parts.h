@@ -56,12 +56,12 @@ bool zip_locate(struct zip *z, struct zip_entry *e);
 bool zip_bytes(const struct zip *z, uint64_t at, void *to, size_t n);
 
 /*
- * zip_unpack -- unpacks an entry, adds its bytes to `sum` and copies them to `to`, which has room
- * for all of them (each may be NULL).
+ * zip_unpack -- unpacks an entry, and adds its bytes to `sum` and `to`, which is prepared for its
+ * size (each may be NULL).
  *
- *   errors  SB0812, false: broken, or its size or checksum differs from the directory
+ *   errors  SB0812, false: broken, or its size or checksum differs from the directory; those of `to`
  */
-bool zip_unpack(const struct zip *z, const struct zip_entry *e, EVP_MD_CTX *sum, unsigned char *to);
+bool zip_unpack(const struct zip *z, const struct zip_entry *e, EVP_MD_CTX *sum, struct spool *to);
 
 /* Writes a little-endian number. */
 static inline void

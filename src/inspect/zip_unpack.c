@@ -58,7 +58,7 @@ next_bytes(struct archive *ar, void *ctx, const void **p)
 }
 
 bool
-zip_unpack(const struct zip *z, const struct zip_entry *e, EVP_MD_CTX *sum, unsigned char *to)
+zip_unpack(const struct zip *z, const struct zip_entry *e, EVP_MD_CTX *sum, struct spool *to)
 {
 	CLEANUP_ARCHIVE struct archive *ar = archive_read_new();
 	struct stream s = { .z = z, .at = e->data, .left = e->packed };
@@ -81,13 +81,15 @@ zip_unpack(const struct zip *z, const struct zip_entry *e, EVP_MD_CTX *sum, unsi
 				e->name);
 		if (sum)
 			EVP_DigestUpdate(sum, p, n);
-		if (to && n) /* an empty block may have no address */
-			memcpy(to + got, p, n);
+		if (to && !spool_add(to, p, n))
+			return false;
 		got += n;
 	}
 	if (r != ARCHIVE_EOF)
 		return zip_refuse(z, "`%s` cannot be unpacked: %s", e->name,
 				  archive_error_string(ar));
-	return (got == e->size && !s.left) ||
-	       zip_refuse(z, "the size of `%s` differs from the directory of the archive", e->name);
+	if (got != e->size || s.left)
+		return zip_refuse(z, "the size of `%s` differs from the directory of the archive",
+				  e->name);
+	return !to || spool_end(to);
 }

@@ -189,7 +189,10 @@ inspect(struct arena *a, struct arena *scratch, struct diags *ds, struct diag *d
 	w = wheel_read(scratch, &mine, path, want->prebuilt);
 	for (const struct diag *why = mine.head; why; why = why->next) {
 		if (why->code == E_FILE) {
-			diag_at(ds, E_FILE, NOWHERE, "%s: %s", path, why->text);
+			struct diag *same = diag_at(ds, E_FILE, NOWHERE, "%s: %s", path, why->text);
+
+			for (const struct note *n = why->notes; n; n = n->next)
+				diag_line(same, n->kind, NOWHERE, "%s", n->text);
 			return false;
 		}
 		if (diag_severity(why) == SEV_ERROR)

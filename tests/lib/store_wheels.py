@@ -66,8 +66,8 @@ def record_of(files, info):
     return ("\n".join(lines) + f"\n{info}/RECORD,,\n").encode()
 
 
-def wheel(folder, name="tiny-ext", version="1.0", tag="cp311-cp311-linux_x86_64", files=None, stored=False):
-    """Writes a wheel to the directory; returns its path."""
+def wheel(folder, name="tiny-ext", version="1.0", tag="cp311-cp311-linux_x86_64", files=None, stored=False, rows=b""):
+    """Writes a wheel to the directory; returns its path. rows: a text before those of RECORD."""
     stem = f"{name.replace('-', '_')}-{version}"
     info = f"{stem}.dist-info"
     files = dict(files or {})
@@ -75,7 +75,7 @@ def wheel(folder, name="tiny-ext", version="1.0", tag="cp311-cp311-linux_x86_64"
     files[f"{info}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: false\nTag: {tag}\n".encode()
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED if stored else zipfile.ZIP_DEFLATED) as z:
-        for path, data in [*files.items(), (f"{info}/RECORD", record_of(files, info))]:
+        for path, data in [*files.items(), (f"{info}/RECORD", rows + record_of(files, info))]:
             entry = zipfile.ZipInfo(path, (2026, 1, 1, 0, 0, 0))
             entry.external_attr = 0o644 << 16
             entry.compress_type = z.compression
