@@ -3,12 +3,13 @@
  *
  *   DIR/wheels/KEY[0:2]/KEY/   NAME.whl, entry.json; its time is the time of the last use
  *   DIR/tmp/                   entries being written or removed
- *   DIR/lock                   shared by writers, exclusive for gc
+ *   DIR/trash/                 an earlier tmp/, which any process may remove
+ *   DIR/lock                   shared by writers; exclusive for gc, for a moment at a time
  *
  * An entry appears by one rename of its directory, after all of it is on the disk, and never
  * changes. A reader needs no lock: it keeps the directory open, and so reads a consistent entry
  * even if another process replaces it. A writer that was killed leaves a directory in tmp/ and no
- * lock, so a process with the exclusive lock may remove everything in tmp/.
+ * lock, so a process with the exclusive lock may rename tmp/ to trash/, and remove that later.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -244,9 +245,8 @@ folder_lock(struct arena *a, const struct store *s, int how)
 	return fd;
 }
 
-/* Creates a directory in tmp/; NULL: errno has the reason. */
-static const char *
-make_temp(struct arena *a, const struct store *s, const char *key)
+const char *
+folder_temp(struct arena *a, const struct store *s, const char *key)
 {
 	for (unsigned i = 0; i < 10000; i++) {
 		const char *temp =
@@ -263,12 +263,22 @@ make_temp(struct arena *a, const struct store *s, const char *key)
 bool
 folder_throw_out(struct arena *a, const struct store *s, const char *key)
 {
-	const char *temp = make_temp(a, s, key);
+	const char *temp = folder_temp(a, s, key);
 	bool good = temp && (rename(folder_of(a, s, key), temp) == 0 || errno == ENOENT);
 
 	if (temp)
 		fs_remove(temp);
 	return good;
+}
+
+const char *
+folder_sweep(struct arena *a, const struct store *s)
+{
+	const char *trash = fs_join(a, s->where, "trash");
+
+	/* If an earlier trash/ still has files, tmp/ stays for the next time. */
+	(void)!rename(fs_join(a, s->where, "tmp"), trash);
+	return trash;
 }
 
 /* Removes the entry, unless a new one that has not been checked has replaced it. */
@@ -292,6 +302,18 @@ not_saved(struct diags *ds, const struct store *s, const struct entry *e, const 
 		  full ? "free disk space: stackbuild store gc --days 7" :
 			 "pass a writable store with --store");
 	return false;
+}
+
+/* Records the use of an existing entry; false: gc has removed it meanwhile. With the lock, gc sees the
+ * new time before it removes the entry. */
+static bool
+still_used(struct arena *a, struct store *s, const char *key)
+{
+	FS_FD int lock = folder_lock(a, s, LOCK_SH); /* -1: a read-only store, where no gc runs */
+
+	(void)lock;
+	used(a, s, key);
+	return !is_gone(a, s, key);
 }
 
 /* Writes the files of an entry to the disk before the rename; the wheel is the inspected one. */
@@ -353,11 +375,14 @@ publish(struct arena *a, struct diags *ds, struct store *s, const struct entry *
 static bool
 save(struct arena *a, struct diags *ds, struct store *s, const struct entry *e, const char *path)
 {
-	const char *temp, *why = NULL;
+	const char *temp, *trash = NULL, *why = NULL;
 	FS_FD int lock = -1;
 
 	switch (there(a, ds, s, e)) {
-	case STORE_HIT: used(a, s, e->key); return true;
+	case STORE_HIT:
+		if (still_used(a, s, e->key))
+			return true;
+		break;
 	case STORE_UNREACHABLE: return false;
 	default: break;
 	}
@@ -366,11 +391,13 @@ save(struct arena *a, struct diags *ds, struct store *s, const struct entry *e, 
 	/* With the exclusive lock, everything in tmp/ belongs to writers that were killed. */
 	lock = folder_lock(a, s, LOCK_EX | LOCK_NB);
 	if (lock >= 0)
-		fs_remove(fs_join(a, s->where, "tmp"));
+		trash = folder_sweep(a, s);
 	else if (errno == EWOULDBLOCK)
 		lock = folder_lock(a, s, LOCK_SH);
-	if (lock < 0 || flock(lock, LOCK_SH) < 0 || !(temp = make_temp(a, s, e->key)))
+	if (lock < 0 || flock(lock, LOCK_SH) < 0 || !(temp = folder_temp(a, s, e->key)))
 		return not_saved(ds, s, e, NULL);
+	if (trash)
+		fs_remove(trash);
 	if (fill(a, e, path, temp, &why) && publish(a, ds, s, e, temp))
 		return true;
 	fs_remove(temp);

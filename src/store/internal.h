@@ -159,6 +159,11 @@ const char *folder_wheel(struct arena *a, const struct store *s, const struct en
 
 /* Takes the store's lock; how: as for flock(2).  -1: errno has the reason */
 int folder_lock(struct arena *a, const struct store *s, int how);
+/* Creates a directory in tmp/, whose name begins like `key`. NULL: errno has the reason */
+const char *folder_temp(struct arena *a, const struct store *s, const char *key);
+/* With the exclusive lock: renames tmp/, with the files of killed writers, to trash/. Returns the path,
+ * which the caller removes without that lock. */
+const char *folder_sweep(struct arena *a, const struct store *s);
 /* Removes by a rename into tmp/, then file by file.  False: errno has the reason */
 bool folder_throw_out(struct arena *a, const struct store *s, const char *key);
 #endif
