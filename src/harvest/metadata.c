@@ -10,7 +10,8 @@
 
 enum { REQUIREMENT_MAX = 1000, REQUIREMENTS_MAX = 2000 };
 
-/* Returns the form in which equal requirements are equal texts. */
+/* Returns the form in which equal requirements are equal texts; NULL: there is none. A name may end
+ * with `_`, as in Python's `packaging`, but its normalised form `n-` is not a name. */
 static const char *
 requirement_text(struct arena *a, const struct requirement *r)
 {
@@ -18,7 +19,7 @@ requirement_text(struct arena *a, const struct requirement *r)
 	const char *extras =
 		r->extras.n ? arena_printf(a, "[%s]", names_join(a, &r->extras, ",")) : "";
 
-	if (!marker)
+	if (!marker || !name_valid(r->key))
 		return NULL;
 	return arena_printf(a, "%s%s%s%s%s%s%s", r->key, extras, r->url ? " @ " : "",
 			    r->url ? r->url : specifiers_text(a, r->spec),
