@@ -296,6 +296,12 @@ e2e: all
 truth: all
 	@STACKBUILD=$(abspath $(BUILD)/stackbuild) tests/truth/run $(TRUTH_VENV) $(TRUTH)
 
+# Resolves 40 stacks with uv, under their rendered constraints, with a torch index on loopback; it uses the network.
+.PHONY: truth-resolve
+truth-resolve: all $(VENV)/ok
+	@STACKBUILD=$(abspath $(BUILD)/stackbuild) BUILD=$(abspath $(BUILD)) PYTHONDONTWRITEBYTECODE=1 \
+		$(abspath $(VENV))/bin/python tests/truth/resolve $(TRUTH)
+
 $(VENV)/bench-ok: tests/requirements-bench.txt $(VENV)/ok
 	$(VENV)/bin/python -m pip install -q --disable-pip-version-check -r $<
 	@touch $@

@@ -13,6 +13,7 @@ import json
 import os
 import threading
 import time
+import urllib.parse
 import zipfile
 
 
@@ -61,11 +62,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         index = self.server.index
         if len(rest) == 2 and not rest[1]:
             return self.page(words, rest[0])
-        name = rest[-1].removesuffix(".metadata")
+        name = urllib.parse.unquote(rest[-1]).removesuffix(".metadata")
         path = os.path.join(index.folder, name)
         if rest[0] != "files" or not os.path.exists(path):
             return self.answer(404)
-        if name != rest[-1]:
+        if rest[-1].endswith(".metadata"):
             body = metadata_of(path)
             return self.answer(200, b"Oops: " + body if "digest" in words else body)
         with open(path, "rb") as f:
