@@ -427,7 +427,9 @@ lock_asks(struct locking *l, const struct stack *s)
 	}
 	q->wants.n = n;
 	q->constraints = (struct names){ 0 };
-	for (size_t i = 0; i < s->constraints.n; i++)
-		list_push(a, &q->constraints, without_local(a, s->constraints.at[i]));
+	/* The guards are those of the build that torch's own index has. */
+	list_each (line, &s->constraints)
+		if (!names_have(&s->guards, *line))
+			list_push(a, &q->constraints, without_local(a, *line));
 	return q;
 }
