@@ -25,11 +25,30 @@ void pattern_free(struct pattern *p);
 bool pattern_is_valid(const char *text);
 
 /*
+ * pattern_compile_counted -- compiles a pattern whose work can be limited, for texts that an attacker
+ * may have written: pattern_find_within().
+ */
+struct pattern *pattern_compile_counted(const char *text);
+
+/* Translates a pattern to machine code, if the system allows it: worthwhile from about 50 searches on. */
+void pattern_hasten(struct pattern *p);
+
+/*
  * pattern_find -- finds the first match in s.
  *
  *   out     groups (may be NULL): [0] the match, [1..] its groups, { NULL, 0 } for a group without
- *           a match; false also if 100,000 steps do not suffice
+ *           a match; false also if 100,000 steps at one place do not suffice
  */
 bool pattern_find(struct pattern *p, struct str s, struct str groups[PATTERN_GROUPS]);
+
+/*
+ * pattern_find_within -- the same for a counted pattern, within a number of steps.
+ *
+ *   in      *steps: the maximum; a step is one end of a repetition such as `.*`, of which a search may
+ *           try the square of the text's length, and takes about 20 ns
+ *   out     *steps: the number of steps taken; false also if the maximum does not suffice
+ */
+bool pattern_find_within(struct pattern *p, struct str s, struct str groups[PATTERN_GROUPS],
+			 unsigned long long *steps);
 
 #endif

@@ -54,9 +54,9 @@ diagnose_new(struct arena *a, const struct facts *f)
 		for (size_t k = 0; k < s->undone_by.n; k++)
 			add_undoes(d, i, s->undone_by.at[k]);
 		if (!s->category && !strcmp(s->name, "calm"))
-			d->calm = pattern_compile(s->pattern);
+			d->calm = pattern_compile_counted(s->pattern);
 		if (!s->category && !strcmp(s->name, "aside"))
-			d->aside = pattern_compile(s->pattern);
+			d->aside = pattern_compile_counted(s->pattern);
 	}
 	users_of(d, &at, &literals, "\"data\":\"");
 	d->literals = literals_new(a, &literals);
@@ -181,27 +181,60 @@ plain(struct diagnosis *d, struct str s)
 	return (struct str){ d->plain, n };
 }
 
+bool
+find_within(struct pattern *p, struct str s, struct str *groups, unsigned long long *max)
+{
+	unsigned long long steps = *max < SEARCH_STEPS ? *max : SEARCH_STEPS;
+	unsigned long long least = s.n / SCANNED + 1;
+	bool found = steps > least && pattern_find_within(p, s, groups, &steps);
+
+	steps = least + (steps > least ? steps : 0);
+	*max -= steps < *max ? steps : *max;
+	return found;
+}
+
+/* Searches for a signature; counts the steps for it, for this MiB and for the log. */
+static bool
+search(struct diagnosis *d, struct seen *s, struct pattern *p, struct str text, struct str *groups)
+{
+	unsigned long long max = SIGNATURE_STEPS - s->steps, before;
+	bool found;
+
+	max = max < MIB_STEPS - d->steps ? max : MIB_STEPS - d->steps;
+	max = max < LOG_STEPS - d->all_steps ? max : LOG_STEPS - d->all_steps;
+	before = max;
+	found = find_within(p, text, groups, &max);
+	s->steps += before - max;
+	d->steps += before - max;
+	d->all_steps += before - max;
+	return found;
+}
+
 static void
 try_signature(struct view *v, size_t i, size_t at)
 {
-	const struct signature *of = &v->d->signatures[i];
-	struct seen *s = &v->d->seen[i];
+	struct diagnosis *d = v->d;
+	const struct signature *of = &d->signatures[i];
+	struct seen *s = &d->seen[i];
 	struct str groups[PATTERN_GROUPS] = { 0 };
 	struct str text, line;
 
-	if ((!v->record && v->offset + at < s->tried_to) || s->work > WORK_MAX)
+	if (!v->record && v->offset + at < s->tried_to)
 		return;
 	line = text = line_round(v->p, v->n, at, LINE_BYTES, of->lines);
-	s->work += text.n + text.n * text.n / 128;
 	if (!v->record && !of->lines)
 		s->tried_to = v->offset + (size_t)(text.p - v->p) + text.n;
 	if (of->pattern && !s->pattern)
-		s->pattern = pattern_compile(of->pattern);
-	if (of->pattern && !pattern_find(s->pattern, plain(v->d, text), groups))
+		s->pattern = pattern_compile_counted(of->pattern);
+	if (of->pattern && ++s->searches == HASTE_AFTER)
+		pattern_hasten(s->pattern);
+	if (of->pattern && !search(d, s, s->pattern, plain(d, text), groups))
 		return;
 	line.n = (size_t)(v->p + at - line.p);
 	line.n += line_round(v->p + at, v->n - at, 0, LINE_BYTES, 0).n;
-	if (of->category && !of->in_success && v->d->aside && pattern_find(v->d->aside, line, NULL))
+	if (d->aside && ++d->searches == HASTE_AFTER)
+		pattern_hasten(d->aside);
+	if (of->category && !of->in_success && d->aside && search(d, s, d->aside, line, NULL))
 		return;
 	record_match(v, s, (size_t)(line.p - v->p), groups, line);
 }
@@ -252,6 +285,9 @@ search_to(struct diagnosis *d, size_t to)
 	literals_find(d->literals, d->p, d->size, d->done, to, on_literal, &v);
 	line_number(d, to);
 	d->done = to;
+	d->steps = 0;
+	for (size_t i = 0; i < d->n; i++)
+		d->seen[i].steps = 0;
 	gone = to > BEFORE ? to - BEFORE : 0;
 	memmove(d->p, d->p + gone, d->size - gone);
 	d->size -= gone;

@@ -11,18 +11,28 @@ enum {
 	AHEAD = 64 * 1024,     /* bytes that a search may read after a place */
 	LINE_BYTES = 4 * 1024, /* bytes of a line on each side of a literal */
 	PLAIN_BYTES = 16 * LINE_BYTES,
-	/* Limit of a pattern's work: 60,000 lines of 130 bytes, or 28 lines of 8 KiB, for which a
-	 * match takes longest. */
-	WORK_MAX = 15 * 1000 * 1000,
-	LINES_MAX = 3, /* maximum lines that show a cause */
+	/*
+	 * Limits of the work of patterns, in steps of pattern_find_within(). A search costs at least one
+	 * for each SCANNED bytes of its text. Each MiB of the log allows more, so that a log of any size
+	 * is searched to its end.
+	 */
+	SCANNED = 16,
+	SEARCH_STEPS = 20 * 1000,      /* of one search */
+	SIGNATURE_STEPS = 200 * 1000,  /* of a signature's searches in each MiB */
+	MIB_STEPS = 1500 * 1000,       /* of all searches in each MiB */
+	LOG_STEPS = 25 * 1000 * 1000,  /* of all searches */
+	JUDGE_STEPS = 5 * 1000 * 1000, /* of the searches at the end */
+	HASTE_AFTER = 50,              /* searches; then a pattern becomes machine code */
+	LINES_MAX = 3,                 /* maximum lines that show a cause */
 };
 
 struct indexes LIST(uint16_t);
 
 /* The matches of one signature so far. */
 struct seen {
-	struct pattern *pattern;              /* compiled when its literal is first found */
-	unsigned long long work;              /* number of searched bytes; long lines count more */
+	struct pattern *pattern;  /* compiled when its literal is first found */
+	unsigned long long steps; /* in this MiB of the log */
+	unsigned searches;
 	unsigned long long tried_to;          /* offset in the log: earlier lines were compared */
 	size_t count;                         /* number of matching lines; 0 after it was undone */
 	unsigned long long first_at, last_at; /* offsets in the log */
@@ -46,6 +56,8 @@ struct diagnosis {
 	struct indexes *users; /* signatures with a literal, by the index of the literal */
 	struct pattern *calm;  /* the mark `calm`: families ignore its lines; or NULL */
 	struct pattern *aside; /* the mark `aside`: no signature counts its lines; or NULL */
+	unsigned long long steps, all_steps; /* taken in this MiB, and in all */
+	unsigned searches;                   /* for `aside` */
 
 	char *p;                   /* BEFORE + CHUNK + AHEAD bytes */
 	size_t size;               /* bytes in p */
@@ -73,7 +85,13 @@ size_t record_decode(struct str line, char *out);
  */
 struct str line_round(const char *p, size_t n, size_t at, size_t bytes, unsigned more);
 
+/*
+ * Searches a text with a pattern, within SEARCH_STEPS and the steps that remain of *max, from which
+ * it subtracts the steps taken.
+ */
+bool find_within(struct pattern *p, struct str s, struct str *groups, unsigned long long *max);
+
 /* Selects the causes among the signatures that matched. */
-struct causes *judge(const struct diagnosis *d);
+struct causes *judge(struct diagnosis *d);
 
 #endif

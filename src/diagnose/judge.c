@@ -155,23 +155,23 @@ add_cause(struct arena *a, struct causes *all, const struct candidate *c)
 
 /* Returns true for a line with the mark `calm`, and for a line below one that ends in a colon. */
 static bool
-is_calm(const struct diagnosis *d, struct str s)
+is_calm(const struct diagnosis *d, struct str s, unsigned long long *steps)
 {
 	size_t at = (size_t)(s.p - d->p);
 	struct str before = { s.p, 0 };
 
 	if (at)
 		before = line_round(d->p, at - 1, at - 1, LINE_BYTES, 0);
-	return d->calm &&
-	       (pattern_find(d->calm, s, NULL) ||
-		(before.n && before.p[before.n - 1] == ':' && pattern_find(d->calm, before, NULL)));
+	return d->calm && (find_within(d->calm, s, NULL, steps) ||
+			   (before.n && before.p[before.n - 1] == ':' &&
+			    find_within(d->calm, before, NULL, steps)));
 }
 
 /* Marks the first family that the line matches; later calls have earlier lines. */
 static void
-mark_family(const struct diagnosis *d, struct str s, unsigned long long line)
+mark_family(struct diagnosis *d, struct str s, unsigned long long line, unsigned long long *steps)
 {
-	if (is_calm(d, s))
+	if (is_calm(d, s, steps))
 		return;
 	for (size_t i = 0; i < d->n; i++) {
 		struct seen *seen = &d->seen[i];
@@ -179,8 +179,10 @@ mark_family(const struct diagnosis *d, struct str s, unsigned long long line)
 		if (d->signatures[i].literals.n)
 			continue;
 		if (!seen->pattern)
-			seen->pattern = pattern_compile(d->signatures[i].pattern);
-		if (pattern_find(seen->pattern, s, NULL)) {
+			seen->pattern = pattern_compile_counted(d->signatures[i].pattern);
+		if (++seen->searches == HASTE_AFTER)
+			pattern_hasten(seen->pattern);
+		if (find_within(seen->pattern, s, NULL, steps)) {
 			seen->count = 1;
 			seen->first_at = seen->last_at = d->offset + (size_t)(s.p - d->p);
 			seen->lines[0] = (struct log_line){ NULL, line };
@@ -201,7 +203,7 @@ copy_line(const struct diagnosis *d, struct str s)
  * at its end.
  */
 static void
-add_worth(const struct diagnosis *d, struct causes *all)
+add_worth(struct diagnosis *d, struct causes *all)
 {
 	static const char errors[] =
 		"(?i)\\b(?:\\w*errors?|fatal|fail(?:ed|ure)?|cannot|could not|unable|denied|"
@@ -211,19 +213,22 @@ add_worth(const struct diagnosis *d, struct causes *all)
 		"unsupported|incompatible|mismatch|invalid|insufficient|conflict\\w*|expired|"
 		"refused|"
 		"killed|\\w*exception|abort(?:ed)?|timed out|hangs?|stuck)(?!\\w|-|=|s?\\.[a-z])";
-	struct pattern *p = pattern_compile(errors);
-	unsigned long long line = d->line;
+	struct pattern *p = pattern_compile_counted(errors);
+	unsigned long long line = d->line, steps = JUDGE_STEPS;
 	size_t kept = 0;
 
+	if (p)
+		pattern_hasten(p);
 	for (size_t end = d->size; end && p;) {
 		struct str s = line_round(d->p, end, end, LINE_BYTES, 0);
 		size_t begin = (size_t)(s.p - d->p);
 
-		if (pattern_find(p, s, NULL) && !(d->aside && pattern_find(d->aside, s, NULL))) {
+		if (find_within(p, s, NULL, &steps) &&
+		    !(d->aside && find_within(d->aside, s, NULL, &steps))) {
 			if (kept++ < WORTH_MAX)
 				list_push(d->a, &all->worth,
 					  (struct log_line){ copy_line(d, s), line });
-			mark_family(d, s, line);
+			mark_family(d, s, line, &steps);
 		}
 		end = begin ? begin - 1 : 0;
 		/* A carriage return ends the text of a line, but not the line. */
@@ -258,7 +263,7 @@ add_families(const struct diagnosis *d, struct causes *all)
 }
 
 struct causes *
-judge(const struct diagnosis *d)
+judge(struct diagnosis *d)
 {
 	struct causes *all = arena_new_of(d->a, struct causes);
 	struct candidates found = { .n = 0 };
