@@ -21,12 +21,15 @@ struct session {
 	struct diagnosis *d;     /* for --debug; otherwise NULL */
 	struct buf held[2];      /* the unfinished line of each stream */
 	const char *trace, *out; /* the hook's directory; directory of traces and similar files */
+	int unsaid;              /* errno of a text of run that could not be printed; otherwise 0 */
 };
 
+/* Prints a text of run; a user who closed standard error does not want it. */
 static void
-print(const struct buf *b)
+print(struct session *s, const struct buf *b)
 {
-	fs_write_all(2, b->p ? b->p : "", b->n);
+	if (!fs_write_all(2, b->p ? b->p : "", b->n) && errno != EPIPE && errno != EBADF)
+		s->unsaid = errno;
 }
 
 static void
@@ -169,7 +172,7 @@ debug_begin(struct session *s, const char *const *argv, struct names *env)
 	if (!good)
 		buf_puts(&b, "  The test did not pass. The command starts anyway.\n");
 	inert_lines(r->a, buf_text(&b), &safe);
-	print(&safe);
+	print(s, &safe);
 	list_push(r->a, env, "CUDA_LAUNCH_BLOCKING=1");
 	s->d = diagnose_new(r->a, r->facts);
 	return true;
@@ -189,7 +192,7 @@ debug_end(struct session *s, const struct job_end *end)
 		return;
 	buf_puts(&b, "stackbuild run --debug: the command failed; its output shows:\n");
 	diagnose_text(s->r->a, c, "output", NULL, &b);
-	print(&b);
+	print(s, &b);
 }
 
 static bool
@@ -214,12 +217,34 @@ print_trace(struct session *s)
 		diag_help(diag_at(&r->ds, W_NOT_TRACED, NOWHERE,
 				  "not traced: no Python process of the command imported torch"),
 			  "for other programs, use NVIDIA Nsight Systems: nsys profile COMMAND");
-	print(&b);
+	print(s, &b);
+}
+
+/* Reports output that could not be written; returns whether all of it was. */
+static bool
+output_complete(struct session *s, const struct job_end *end)
+{
+	static const char *const streams[] = { "standard output", "standard error" };
+	bool good = true;
+
+	for (int i = 0; i < 2; i++) {
+		int error = end->lost[i] ? end->lost[i] : i ? s->unsaid : 0;
+
+		if (error)
+			diag_help(diag_at(&s->r->ds, E_RUN_OUTPUT, NOWHERE,
+					  "output is lost: cannot write to %s: %s", streams[i],
+					  strerror(error)),
+				  "free some space, or write the output to another device");
+		good &= !error;
+	}
+	return good;
 }
 
 static int
 finish(struct session *s, const struct use *u)
 {
+	bool complete;
+
 	struct run *r = s->r;
 	struct buf b = BUF(r->a);
 	const char *cost = s->pace ? pace_cost(s->pace, u->end.seconds) : NULL;
@@ -228,13 +253,16 @@ finish(struct session *s, const struct use *u)
 	if (cost)
 		buf_printf(&b, "  %s\n", cost);
 	if (!r->o->quiet)
-		print(&b);
+		print(s, &b);
 	if (s->trace)
 		print_trace(s);
 	if (s->d)
 		debug_end(s, &u->end);
 	r->command_ran = true;
-	if (r->o->report && !write_report(r, u) && !u->end.status)
+	complete = output_complete(s, &u->end);
+	if (r->o->report && !write_report(r, u))
+		complete = false;
+	if (!complete && !u->end.status)
 		return EXIT_DIAGNOSED;
 	if (u->end.status || !r->o->require_gpu || u->verdict == VERDICT_USED)
 		return u->end.status;

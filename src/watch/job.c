@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -20,16 +21,23 @@ static const int passed[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,  SIGUSR1,
 
 enum { CHUNK = 64 * 1024, DRAIN_MS = 500, LAST_CHUNKS = 32 };
 
+/* A stream of the command with tee. */
+struct lane {
+	int from; /* read end; -1: at its end */
+	int to;
+	char *chunk;
+	size_t at, n; /* the bytes of the chunk that are not written yet */
+};
+
 struct job {
 	const struct job_spec *spec;
 	struct job_end *end;
 	pid_t pid;
 	bool own_group;
 	bool has_terminal; /* its group gets the terminal when this job is in the foreground */
-	int pipes[2];      /* read ends with tee, otherwise -1 */
+	struct lane lanes[2];
 	bool reaped;
 	double start_s, tick_s;
-	char *chunk;
 };
 
 static bool
@@ -109,7 +117,7 @@ start(struct job *j, const sigset_t *mask)
 	for (int i = 0; i < 2; i++) {
 		if (out[i] >= 0)
 			close(out[i]);
-		j->pipes[i] = ends[i][0];
+		j->lanes[i].from = ends[i][0];
 		if (ends[i][0] >= 0)
 			fcntl(ends[i][0], F_SETFL, O_NONBLOCK);
 	}
@@ -161,23 +169,76 @@ reap(struct job *j, double now)
 	}
 }
 
-/* Passes output on; false: there is no more at the moment. If the reader has exited, the command
- * gets SIGPIPE. */
-static bool
-pump(struct job *j, int i)
+/* Handles an error of write(2). If the reader has exited, the command gets SIGPIPE. */
+static void
+cannot_write(struct job *j, int i)
 {
-	ssize_t n = read(j->pipes[i], j->chunk, CHUNK);
+	struct lane *l = &j->lanes[i];
+
+	l->n = 0;
+	if (errno == EPIPE) {
+		close(l->from);
+		l->from = -1;
+	} else if (!j->end->lost[i]) {
+		j->end->lost[i] = errno;
+	}
+}
+
+/* Reads a chunk of output; false: there is none at the moment. */
+static bool
+read_chunk(struct job *j, int i)
+{
+	struct lane *l = &j->lanes[i];
+	ssize_t n = read(l->from, l->chunk, CHUNK);
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return false;
-	if (n > 0)
-		j->spec->output(j->spec->ctx, i ? PROC_ERR : PROC_OUT, j->chunk, (size_t)n,
-				proc_clock_s() - j->start_s);
-	if (n > 0 && fs_write_all(i + 1, j->chunk, (size_t)n))
-		return true;
-	close(j->pipes[i]);
-	j->pipes[i] = -1;
-	return false;
+	if (n <= 0) {
+		close(l->from);
+		l->from = -1;
+		return false;
+	}
+	l->at = 0;
+	l->n = (size_t)n;
+	j->spec->output(j->spec->ctx, i ? PROC_ERR : PROC_OUT, l->chunk, l->n,
+			proc_clock_s() - j->start_s);
+	return true;
+}
+
+/* Passes output on. A file that poll(2) reports as ready takes PIPE_BUF bytes without a wait. */
+static void
+pump(struct job *j, int i)
+{
+	struct lane *l = &j->lanes[i];
+	ssize_t n;
+
+	if (!l->n) {
+		read_chunk(j, i);
+		return;
+	}
+	n = write(l->to, l->chunk + l->at, l->n < PIPE_BUF ? l->n : PIPE_BUF);
+	if (n < 0 && errno != EAGAIN && errno != EINTR)
+		cannot_write(j, i);
+	if (n > 0) {
+		l->at += (size_t)n;
+		l->n -= (size_t)n;
+	}
+}
+
+/* Passes on what is left after the end of the command, and waits for the reader. */
+static void
+pump_rest(struct job *j, int i)
+{
+	struct lane *l = &j->lanes[i];
+
+	/* A process that continues may write without end. */
+	for (int k = 0; l->n || (l->from >= 0 && k < LAST_CHUNKS && read_chunk(j, i)); k++) {
+		if (!fs_write_all(l->to, l->chunk + l->at, l->n))
+			cannot_write(j, i);
+		l->n = 0;
+	}
+	if (l->from >= 0)
+		close(l->from);
 }
 
 static void
@@ -190,15 +251,28 @@ take_signals(struct job *j, int fd)
 			pass(j, (int)s.ssi_signo, s.ssi_code == SI_KERNEL);
 }
 
+static struct pollfd
+lane_poll(const struct lane *l)
+{
+	return (struct pollfd){ .fd = l->n ? l->to : l->from, .events = l->n ? POLLOUT : POLLIN };
+}
+
+/* Returns whether output may follow after the end of the command. */
+static bool
+drains(const struct job *j)
+{
+	return j->lanes[0].from >= 0 || j->lanes[1].from >= 0;
+}
+
 static void
 loop(struct job *j, int signals)
 {
 	double now = proc_clock_s(), drain_s = 0;
 
-	while (!j->reaped || ((j->pipes[0] >= 0 || j->pipes[1] >= 0) && now < drain_s)) {
-		struct pollfd fds[] = { { .fd = signals, .events = POLLIN },
-					{ .fd = j->pipes[0], .events = POLLIN },
-					{ .fd = j->pipes[1], .events = POLLIN },
+	while (!j->reaped || (drains(j) && now < drain_s)) {
+		struct pollfd fds[] = { lane_poll(&j->lanes[0]),
+					lane_poll(&j->lanes[1]),
+					{ .fd = signals, .events = POLLIN },
 					{ .fd = j->spec->helper->fd, .events = POLLIN } };
 		bool was = j->reaped;
 		double wait = (was ? drain_s : j->tick_s) - now;
@@ -206,7 +280,7 @@ loop(struct job *j, int signals)
 		poll(fds, COUNT(fds), wait > 0 ? (int)(wait * 1000) + 1 : 0);
 		take_signals(j, signals);
 		for (int i = 0; i < 2; i++)
-			if (j->pipes[i] >= 0 && fds[i + 1].revents)
+			if (fds[i].fd >= 0 && fds[i].revents)
 				pump(j, i);
 		now = proc_clock_s();
 		reap(j, now);
@@ -216,19 +290,14 @@ loop(struct job *j, int signals)
 			j->tick_s = now + j->spec->tick(j->spec->ctx, now - j->start_s);
 		now = proc_clock_s();
 	}
-	for (int i = 0; i < 2; i++)
-		if (j->pipes[i] >= 0) {
-			for (int k = 0; k < LAST_CHUNKS && pump(j, i); k++)
-				; /* a process that continues may write without end */
-			if (j->pipes[i] >= 0)
-				close(j->pipes[i]);
-		}
 }
 
 void
 job_run(struct arena *a, const struct job_spec *spec, struct job_end *end)
 {
-	struct job j = { .spec = spec, .end = end, .pipes = { -1, -1 } };
+	struct job j = { .spec = spec,
+			 .end = end,
+			 .lanes = { { .from = -1, .to = 1 }, { .from = -1, .to = 2 } } };
 	sigset_t held, was;
 	int signals;
 
@@ -242,7 +311,8 @@ job_run(struct arena *a, const struct job_spec *spec, struct job_end *end)
 	signals = signalfd(-1, &held, SFD_NONBLOCK | SFD_CLOEXEC);
 	signal(SIGTTOU, SIG_IGN);
 	signal(SIGCHLD, SIG_DFL); /* children have no exit status if SIGCHLD is ignored */
-	j.chunk = arena_alloc(a, CHUNK, 1);
+	for (int i = 0; i < 2 && spec->tee; i++)
+		j.lanes[i].chunk = arena_alloc(a, CHUNK, 1);
 	j.start_s = proc_clock_s();
 	end->error = signals < 0 ? errno : start(&j, &was);
 	end->pid = j.pid;
@@ -257,4 +327,6 @@ job_run(struct arena *a, const struct job_spec *spec, struct job_end *end)
 	close(signals);
 	sigprocmask(SIG_SETMASK, &was, NULL);
 	signal(SIGTTOU, SIG_DFL);
+	for (int i = 0; i < 2; i++)
+		pump_rest(&j, i);
 }

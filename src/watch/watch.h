@@ -27,6 +27,7 @@ struct job_end {
 	double seconds;
 	pid_t pid;
 	unsigned left; /* number of its processes that continue */
+	int lost[2];   /* with tee: errno of the first lost byte of each stream; 0: none is lost */
 };
 
 /*
@@ -41,6 +42,10 @@ struct job_end {
  * too, and `fg` continues both. In a pipeline or a script on a terminal, the command stays in this
  * process's group. Signals that this process gets are sent to the command's group. Orphans become
  * children of this process, which does not end them.
+ *
+ * With tee, a reader that does not read delays the command as a pipe does, but not its signals. If
+ * it has exited, the command gets SIGPIPE. If output cannot be written for another reason, as on a
+ * full device, the command goes on.
  */
 void job_run(struct arena *a, const struct job_spec *spec, struct job_end *end);
 

@@ -15,9 +15,12 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def say(text):
-    """stackbuild prints the files *.said at the end."""
-    with open(os.path.join(HERE, f"{os.getpid()}.said"), "w") as f:
-        f.write(text)
+    """stackbuild prints the files *.said at the end. The program goes on if the disk is full."""
+    try:
+        with open(os.path.join(HERE, f"{os.getpid()}.said"), "w") as f:
+            f.write(text)
+    except OSError as e:
+        print(f"stackbuild run: {e}\n{text}", file=sys.stderr)
 
 
 def union(spans):
@@ -35,7 +38,10 @@ def summary(path):
     """Summarises a trace: launches, copies, GPU use, gaps, top kernels. Its times are microseconds."""
     import json
     with open(path) as f:
-        trace = json.load(f)
+        try:
+            trace = json.load(f)
+        except ValueError:
+            raise OSError(f"{path} is incomplete: is the disk full?") from None
     events = [e for e in (trace["traceEvents"] if isinstance(trace, dict) else trace) if e.get("ph") == "X"]
     launches = [e for e in events if e.get("cat") in ("cuda_runtime", "cuda_driver") and "LaunchKernel" in e["name"]]
     copies = [e for e in events if e.get("cat") == "gpu_memcpy"]
