@@ -43,7 +43,9 @@ fetch_debs(struct run *r, const struct container *in, const char *image, const c
 {
 	struct engine_run run = {
 		.image = by_digest(r->a, image),
-		.name = arena_printf(r->a, "stackbuild-mirror-%ld", (long)getpid()),
+		/* The time, because a container of a killed process may still have the name with its PID. */
+		.name = arena_printf(r->a, "stackbuild-mirror-%ld-%.0f", (long)getpid(),
+				     proc_clock_s() * 1000),
 		.volume = arena_printf(r->a, "%s:" MIRROR_PLACE, fs_real(r->a, how->dir)),
 	};
 	struct proc_spec spec = { .keep = SAID_BYTES,

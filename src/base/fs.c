@@ -193,23 +193,16 @@ fs_write_all(int fd, const char *bytes, size_t n)
 	return true;
 }
 
-/* Writes a new file with these bytes; like: the file that it replaces, or NULL. */
+/* Writes the bytes of a temporary file; like: the file that it replaces, or NULL. */
 static bool
-write_new(const char *temp, const char *bytes, size_t n, unsigned mode, bool sync,
-	  const struct stat *like)
+write_temp(struct fs_temp *t, const char *bytes, size_t n, const struct stat *like)
 {
-	int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-	bool good;
-
-	if (fd < 0)
-		return false;
 	/* Sets the owner before the mode, because chown clears the set-user-id bit. Only root can
 	 * change owners. */
-	good = !like || ((fchown(fd, like->st_uid, like->st_gid) == 0 || errno == EPERM) &&
-			 fchmod(fd, like->st_mode & 07777) == 0);
-	good = good && fs_write_all(fd, bytes, n) && (!sync || fsync(fd) == 0);
-	/* close() reports errors that a full disk or a network file system delayed. */
-	return (close(fd) == 0) & good;
+	if (like && ((fchown(t->fd, like->st_uid, like->st_gid) < 0 && errno != EPERM) ||
+		     fchmod(t->fd, like->st_mode & 07777) < 0))
+		return false;
+	return fs_write_all(t->fd, bytes, n);
 }
 
 static bool
@@ -219,35 +212,33 @@ cannot_write(struct diags *ds, const char *path, const char *why)
 	return false;
 }
 
-/* Renames the file that was written; removes it if that or the writing failed. */
+/* Ends the temporary file that was written, or not. */
 static bool
-appear(struct diags *ds, bool written, const char *temp, const char *path, const char *shown)
+appear(struct diags *ds, struct fs_temp *t, bool written, const char *path, bool sync,
+       const char *shown)
 {
-	int err;
-
-	if (written && rename(temp, path) == 0)
+	if (written && fs_temp_keep(t, path, sync))
 		return true;
-	err = errno;
-	unlink(temp);
-	return cannot_write(ds, shown, strerror(err));
+	fs_temp_drop(t);
+	return cannot_write(ds, shown, strerror(errno));
 }
 
 bool
 fs_write(struct diags *ds, const char *path, const char *bytes, size_t n, unsigned mode, bool sync,
 	 bool *changed)
 {
-	const char *temp = arena_printf(ds->arena, "%s.%ld.tmp", path, (long)getpid());
-	bool same = holds(path, bytes, n), written;
+	bool same = holds(path, bytes, n), made;
+	struct fs_temp t = { .fd = -1 };
 
 	if (changed)
 		*changed = !same;
 	if (same)
 		return true;
 	/* Makes directories only after a write has failed. */
-	written = write_new(temp, bytes, n, mode, sync, NULL) ||
-		  (errno == ENOENT && fs_make_parents(ds->arena, path) &&
-		   write_new(temp, bytes, n, mode, sync, NULL));
-	return appear(ds, written, temp, path, path);
+	made = fs_temp_file(ds->arena, path, mode, &t) ||
+	       (errno == ENOENT && fs_make_parents(ds->arena, path) &&
+		fs_temp_file(ds->arena, path, mode, &t));
+	return appear(ds, &t, made && write_temp(&t, bytes, n, NULL), path, sync, path);
 }
 
 int
@@ -265,14 +256,13 @@ fs_lock_dir(struct arena *a, const char *dir)
 bool
 fs_create(struct diags *ds, const char *path, const char *bytes, size_t n, unsigned mode)
 {
-	const char *temp = arena_printf(ds->arena, "%s.%ld.tmp", path, (long)getpid());
+	struct fs_temp t = { .fd = -1 };
 	/* link(2), unlike rename(2), replaces nothing. */
-	bool good = fs_make_parents(ds->arena, path) &&
-		    write_new(temp, bytes, n, mode, false, NULL) && link(temp, path) == 0;
-	int err = errno;
+	bool good = fs_make_parents(ds->arena, path) && fs_temp_file(ds->arena, path, mode, &t) &&
+		    write_temp(&t, bytes, n, NULL) && link(t.path, path) == 0;
 
-	unlink(temp);
-	return good || cannot_write(ds, path, strerror(err));
+	fs_temp_drop(&t);
+	return good || cannot_write(ds, path, strerror(errno));
 }
 
 bool
@@ -280,15 +270,16 @@ fs_replace(struct diags *ds, const char *path, const char *old, size_t old_size,
 	   size_t n)
 {
 	char real[PATH_MAX];
-	const char *temp;
+	struct fs_temp t = { .fd = -1 };
 	struct stat st;
+	bool written;
 
 	if (!realpath(path, real) || stat(real, &st) < 0 || access(real, W_OK) < 0)
 		return cannot_write(ds, path, strerror(errno));
 	if (!holds(real, old, old_size))
 		return cannot_write(ds, path, "another process changed it");
-	temp = arena_printf(ds->arena, "%s.%ld.tmp", real, (long)getpid());
-	return appear(ds, write_new(temp, bytes, n, 0600, true, &st), temp, real, path);
+	written = fs_temp_file(ds->arena, real, 0600, &t) && write_temp(&t, bytes, n, &st);
+	return appear(ds, &t, written, real, true, path);
 }
 
 const char *

@@ -45,6 +45,30 @@ const char *fs_clean(struct arena *a, const char *path);
  * it cannot be made or read. */
 int fs_lock_dir(struct arena *a, const char *dir);
 
+/* A temporary file or directory of this process. */
+struct fs_temp {
+	const char *path;
+	int fd; /* of the file, for writing, or of the directory; -1: none */
+};
+
+/*
+ * fs_temp_file, fs_temp_dir -- make a temporary file or directory beside `path`, with a hidden unique name.
+ *
+ *   in      mode: as for open(2)
+ *   out     *t: fs_temp_keep or fs_temp_drop ends it. If the process is killed before, the next one that makes
+ *           a temporary file in that directory removes it.
+ *   errors  false: errno has the reason, and t->fd is -1
+ *   memory  t->path lives in a
+ */
+bool fs_temp_file(struct arena *a, const char *path, unsigned mode, struct fs_temp *t);
+bool fs_temp_dir(struct arena *a, const char *path, unsigned mode, struct fs_temp *t);
+/* Renames a temporary file to `path`, after fsync if sync; false: errno has the reason, and it is removed. */
+bool fs_temp_keep(struct fs_temp *t, const char *path, bool sync);
+/* Removes a temporary file or directory, if there is one; keeps errno. */
+void fs_temp_drop(struct fs_temp *t);
+/* Removes the temporary files of killed processes from a directory; keeps errno. */
+void fs_temp_clean(struct arena *a, const char *dir);
+
 /*
  * Writes a new file and its missing parent directories. Returns false after SB0406, also if another
  * process created the file first.

@@ -23,6 +23,7 @@ enum { SAID_MAX = 1024 * 1024, MODULES_MAX = 1000, LOOK_MS = 200 };
 struct remote {
 	struct arena *a;
 	const char *url, *ref, *commit, *dir;
+	const char *new; /* the directory of a new repository; NULL: dir has one */
 	struct buf said;
 };
 
@@ -285,21 +286,16 @@ say_modules(struct remote *r, git_repository *repository)
 static void
 mirror(struct remote *r)
 {
-	const char *part = arena_printf(r->a, "%s.part", r->dir);
 	git_repository *repository = NULL;
-	bool new = !fs_exists(r->dir);
 
-	if ((new ? git_repository_init(&repository, part, 1) :
-		   git_repository_open_bare(&repository, r->dir)) < 0) {
+	if ((r->new ? git_repository_init(&repository, r->new, 1) :
+		      git_repository_open_bare(&repository, r->dir)) < 0) {
 		failed(r, last_error());
 		return;
 	}
 	buf_puts(&r->said, "done\n");
-	if (!(fetch_commit(r, repository) && name_commit(r, repository) &&
-	      say_modules(r, repository)))
-		return;
-	if (new &&rename(part, r->dir) != 0)
-		failed(r, strerror(errno));
+	if (fetch_commit(r, repository) && name_commit(r, repository))
+		say_modules(r, repository);
 }
 
 static void
@@ -347,12 +343,26 @@ bool
 git_mirror(struct arena *a, const char *url, const char *ref, const char *commit, const char *dir,
 	   double seconds, struct git_modules *modules, bool *had, const char **why)
 {
-	struct remote r = { a, url, ref, commit, dir, BUF(a) };
+	struct remote r = {
+		.a = a, .url = url, .ref = ref, .commit = commit, .dir = dir, .said = BUF(a)
+	};
+	struct fs_temp new = { .fd = -1 };
 
 	if ((*had = git_mirror_has(dir, ref, commit)))
 		return git_mirror_modules(a, dir, commit, modules, why);
-	if (modules_of(&r, mirror, seconds, modules, why))
+	if (!fs_exists(dir) && !fs_temp_dir(a, dir, 0777, &new)) {
+		*why = arena_printf(a, "cannot write below `%s`: %s", fs_dir(a, dir),
+				    strerror(errno));
+		return false;
+	}
+	if (new.fd >= 0)
+		r.new = new.path;
+	if (!modules_of(&r, mirror, seconds, modules, why)) {
+		fs_temp_drop(&new);
+		return false;
+	}
+	if (!r.new || fs_temp_keep(&new, dir, false))
 		return true;
-	fs_remove(arena_printf(a, "%s.part", dir));
+	*why = arena_printf(a, "cannot write `%s`: %s", dir, strerror(errno));
 	return false;
 }

@@ -37,13 +37,12 @@ struct transfer {
 	double retry_after_s;
 	size_t header_bytes;
 
-	/* The body, in memory or, for a 2xx, in the file `temp`. */
+	/* The body, in memory or, for a 2xx, in a file. */
 	bool opened;
 	struct arena *own; /* memory of the body, freed after each try; or NULL */
 	struct buf body;
 	size_t n;
-	const char *temp;
-	int fd;
+	struct fs_temp temp;
 	struct sha256 *sum;
 	char error[CURL_ERROR_SIZE];
 };
@@ -51,9 +50,10 @@ struct transfer {
 /* --- the body of a 2xx --- */
 
 static bool
-cannot_write(struct transfer *t, const char *what)
+cannot_write(struct transfer *t)
 {
-	t->answer->why = arena_printf(t->a, "cannot write `%s`: %s", what, strerror(errno));
+	t->answer->why =
+		arena_printf(t->a, "cannot write `%s`: %s", t->q->to_path, strerror(errno));
 	return false;
 }
 
@@ -91,27 +91,21 @@ body_keep(struct transfer *t, const char *bytes, size_t n)
 static bool
 body_add(struct transfer *t, const char *bytes, size_t n, size_t announced)
 {
-	static unsigned count;
 	size_t max = t->q->max ? t->q->max : HTTP_MAX;
 
 	if (announced > max || n > max - t->n)
 		return refuse(t, arena_printf(t->a, "the answer is larger than %zu bytes", max));
 	if (!t->opened && t->q->sha256)
 		t->sum = sha256_new(t->a);
-	if (!t->opened && t->q->to_path) {
-		t->temp = arena_printf(t->a, "%s.%ld.%u.part", t->q->to_path, (long)getpid(),
-				       count++);
-		t->fd = open(t->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-		if (t->fd < 0)
-			return cannot_write(t, t->temp);
-	}
+	if (!t->opened && t->q->to_path && !fs_temp_file(t->a, t->q->to_path, 0644, &t->temp))
+		return cannot_write(t);
 	t->opened = true;
 	t->n += n;
 	if (t->sum)
 		sha256_add(t->sum, bytes, n);
-	if (!t->temp)
+	if (!t->q->to_path)
 		body_keep(t, bytes, n);
-	return !t->temp || fs_write_all(t->fd, bytes, n) || cannot_write(t, t->temp);
+	return !t->q->to_path || fs_write_all(t->temp.fd, bytes, n) || cannot_write(t);
 }
 
 /* Completes the body: checks its digest, and renames the file. */
@@ -119,8 +113,6 @@ static bool
 body_end(struct transfer *t)
 {
 	const char *sum;
-	bool synced;
-	int fd;
 
 	/* An empty body creates an empty file. */
 	if (!t->opened && !body_add(t, "", 0, 0))
@@ -128,28 +120,14 @@ body_end(struct transfer *t)
 	sum = t->sum ? sha256_end(t->a, t->sum) : NULL;
 	if (sum && strcasecmp(sum, t->q->sha256) != 0)
 		return refuse(t, arena_printf(t->a, "its sha256 is %s, not %s", sum, t->q->sha256));
-	if (!t->temp)
-		return true;
-	fd = t->fd;
-	t->fd = -1;
-	/* close() reports errors that a network file system delayed. */
-	synced = fsync(fd) == 0;
-	if (close(fd) < 0 || !synced || rename(t->temp, t->q->to_path) < 0)
-		return cannot_write(t, t->q->to_path);
-	t->temp = NULL;
-	return true;
+	return !t->q->to_path || fs_temp_keep(&t->temp, t->q->to_path, true) || cannot_write(t);
 }
 
 /* Discards a body. */
 static void
 body_drop(struct transfer *t)
 {
-	if (t->fd >= 0)
-		close(t->fd);
-	if (t->temp)
-		unlink(t->temp);
-	t->fd = -1;
-	t->temp = NULL;
+	fs_temp_drop(&t->temp);
 	t->sum = NULL;
 	if (t->own)
 		arena_free(t->own);
@@ -474,7 +452,7 @@ http_do(struct arena *a, const struct http_request *q, struct http_answer *answe
 		.q = q,
 		.method = q->method,
 		.answer = answer,
-		.fd = -1,
+		.temp = { .fd = -1 },
 		.deadline = proc_clock_s() + http_limit_s(q),
 	};
 	struct transfer t = first;

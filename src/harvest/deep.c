@@ -99,25 +99,26 @@ bool
 deep_read(struct work *w, struct found_release *r)
 {
 	const struct index_file *file = r->wheel;
-	const char *path = arena_printf(w->a, "%s/.refresh-%ld/%s", w->h->how->dir, (long)getpid(),
-					file->name);
+	struct fs_temp temp = { .fd = -1 };
+	const char *path = NULL;
 	struct http_request q = { .url = file->url,
 				  .max = WHEEL_BYTES_MAX,
 				  .sha256 = file->sha256,
-				  .to_path = path,
 				  .timeout_s = HTTP_LIMIT_S };
 	struct http_answer answer = { 0 };
 	const struct wheel *wheel = NULL;
 	struct diags ds = DIAGS(ds, w->a);
 
-	if (!fs_make_parents(w->a, path))
+	if (fs_make_parents(w->a, fs_join(w->a, w->h->how->dir, "x")) &&
+	    fs_temp_dir(w->a, fs_join(w->a, w->h->how->dir, "x"), 0700, &temp))
+		q.to_path = path = fs_join(w->a, temp.path, file->name);
+	if (!path)
 		w->why = arena_printf(w->a, "cannot write below `%s`: %s", w->h->how->dir,
 				      strerror(errno));
 	else if (net_get(w, &q, 0, &answer) && !(wheel = wheel_read(w->a, &ds, path, true)))
 		w->why = arena_printf(w->a, "cannot read %s: %s", file->name, ds.head->text);
 	if (wheel)
 		r->deep = describe(w->a, file->name, wheel);
-	unlink(path);
-	rmdir(fs_dir(w->a, path));
+	fs_temp_drop(&temp);
 	return wheel != NULL;
 }

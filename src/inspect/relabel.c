@@ -243,22 +243,25 @@ prepare(struct copy *c, struct zip *z, const char **metadata, const char **recor
 static bool
 write_copy(struct copy *c, const char *path, const char *metadata, const char *record)
 {
-	const char *part = arena_printf(c->z->a, "%s.part", path);
+	struct fs_temp temp = { .fd = -1 };
 	bool whole = true, good = false;
+	int copy = -1;
 
 	c->sum = sha256_new(c->z->a);
 	c->directory = BUF(c->z->a);
-	c->f = fs_make_parents(c->z->a, path) ? fopen(part, "wbe") : NULL;
+	if (fs_make_parents(c->z->a, path) && fs_temp_file(c->z->a, path, 0666, &temp))
+		copy = fcntl(temp.fd, F_DUPFD_CLOEXEC, 0);
+	c->f = copy >= 0 ? fdopen(copy, "wb") : NULL;
 	if (c->f) {
 		whole = put_all(c, metadata, record);
 		good = !ferror(c->f);
 		good = (fclose(c->f) == 0) & good;
 	}
-	if (whole && good && rename(part, path) == 0)
+	if (whole && good && fs_temp_keep(&temp, path, false))
 		return true;
 	if (whole)
 		inspect_refuse(c->z->ds, E_WRITE, path, "cannot be written: %s", strerror(errno));
-	unlink(part);
+	fs_temp_drop(&temp);
 	return false;
 }
 

@@ -59,7 +59,7 @@ bundle_add(struct arena *a, struct diags *ds, struct bundle_files *all, const ch
 	for (FTSENT *e; walk && good && (e = fts_read(walk));) {
 		const char *inside = e->fts_path + strlen(dir);
 
-		if (e->fts_level > 0 && (*e->fts_name == '.' || ends_with(e->fts_name, ".part")))
+		if (e->fts_level > 0 && *e->fts_name == '.')
 			fts_set(walk, e, FTS_SKIP);
 		else if (e->fts_info == FTS_F)
 			list_push(a, all,
@@ -178,20 +178,20 @@ put_all(struct arena *a, struct diags *ds, struct archive *to, const struct bund
 bool
 bundle_write(struct arena *a, struct diags *ds, struct bundle_files *files, const char *to)
 {
-	const char *part = arena_printf(a, "%s.%ld.part", to, (long)getpid());
 	struct archive *ar = archive_write_new();
 	struct diags own = DIAGS(own, a);
+	struct fs_temp temp;
 	bool good;
 
 	qsort(files->at, files->n, sizeof(*files->at), by_path);
-	if (!fs_make_parents(a, to))
+	if (!fs_make_parents(a, to) || !fs_temp_file(a, to, 0666, &temp))
 		return bundle_wrong(ds, to, strerror(errno));
 	/* ARCHIVE_WARN: a libarchive without zstd starts the program. BINARY: otherwise, libarchive converts
 	 * names from the character set of the locale, which is C. */
 	good = (archive_write_set_format_pax_restricted(ar) == ARCHIVE_OK &&
 		archive_write_set_options(ar, "hdrcharset=BINARY") == ARCHIVE_OK &&
 		archive_write_add_filter_zstd(ar) >= ARCHIVE_WARN &&
-		archive_write_open_filename(ar, part) == ARCHIVE_OK) ||
+		archive_write_open_fd(ar, temp.fd) == ARCHIVE_OK) ||
 	       bundle_wrong(ds, to, archive_error_string(ar));
 	good = good && put_all(a, &own, ar, files, to);
 	if (!good && proc_interrupted())
@@ -199,9 +199,8 @@ bundle_write(struct arena *a, struct diags *ds, struct bundle_files *files, cons
 	else
 		diags_append(ds, &own);
 	archive_write_free(ar);
-	if (good && rename(part, to) != 0)
-		good = bundle_wrong(ds, to, strerror(errno));
-	if (!good)
-		unlink(part);
-	return good;
+	if (good)
+		return fs_temp_keep(&temp, to, false) || bundle_wrong(ds, to, strerror(errno));
+	fs_temp_drop(&temp);
+	return false;
 }

@@ -138,17 +138,20 @@ fill_repository(struct filling *f, const struct repository *r, unsigned depth)
 
 /* --- a lock --- */
 
-/* Removes files of killed runs; the caller holds the lock of the mirror. */
+/* Removes the temporary files of killed runs, also where this run downloads nothing. */
 static bool
-remove_parts(struct filling *f)
+clean(struct filling *f)
 {
-	const char *dir = fs_join(f->a, f->how->dir, "files");
-	struct names parts = { 0 };
+	static const char *const dirs[] = { "", "files", "git", "images", "images/blobs/sha256" };
+	const char *archives = fs_join(f->a, f->how->dir, "archives");
+	struct names names = { 0 };
 
-	if (fs_is_dir(dir) && !fs_list(f->a, f->ds, dir, ".part", &parts))
+	for (size_t i = 0; i < COUNT(dirs); i++)
+		fs_temp_clean(f->a, fs_join(f->a, f->how->dir, dirs[i]));
+	if (!fs_list(f->a, f->ds, archives, "", &names))
 		return false;
-	for (size_t i = 0; i < parts.n; i++)
-		unlink(fs_join(f->a, dir, parts.at[i]));
+	list_each (name, &names)
+		fs_temp_clean(f->a, fs_join(f->a, archives, *name));
 	return true;
 }
 
@@ -181,7 +184,7 @@ mirror_fill(struct arena *a, struct diags *ds, const struct lock *l, const struc
 	bool good;
 
 	own = DIAGS(own, a);
-	good = remove_parts(&f) && fill_all(&f, l, s);
+	good = clean(&f) && fill_all(&f, l, s);
 	if (!proc_interrupted()) {
 		diags_append(ds, &own);
 		return good;

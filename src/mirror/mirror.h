@@ -118,7 +118,7 @@ struct bundle_file {
 };
 struct bundle_files LIST(struct bundle_file);
 
-/* Adds the files below a directory as PREFIX/...; omits partial and hidden files. errors SB1032,
+/* Adds the files below a directory as PREFIX/...; omits hidden files. errors SB1032,
  * false */
 bool bundle_add(struct arena *a, struct diags *ds, struct bundle_files *all, const char *dir,
 		const char *prefix);

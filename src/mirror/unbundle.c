@@ -183,16 +183,16 @@ is_empty(const char *dir)
 bool
 bundle_read(struct arena *a, struct diags *ds, const char *file, const char *dir, size_t *n)
 {
-	const char *temp;
+	struct fs_temp temp;
 	struct unpacking u = { .a = a, .ds = ds, .file = file };
 	bool good;
 
 	*n = 0;
 	if (!is_empty(dir))
 		return wrong(&u, arena_printf(a, "%s exists and is not empty", dir));
-	if (!fs_make_parents(a, dir) || !(temp = proc_temp(a, fs_dir(a, dir), fs_name(dir))))
+	if (!fs_make_parents(a, dir) || !fs_temp_dir(a, dir, 0777, &temp))
 		return wrong(&u, arena_printf(a, "cannot write %s: %s", dir, strerror(errno)));
-	u.dir = temp;
+	u.dir = temp.path;
 	u.from = archive_read_new();
 	archive_read_support_format_tar(u.from);
 	archive_read_support_filter_zstd(u.from);
@@ -201,11 +201,10 @@ bundle_read(struct arena *a, struct diags *ds, const char *file, const char *dir
 		       wrong(&u, arena_printf(a, "it is not a bundle: %s",
 					      archive_error_string(u.from)));
 	archive_read_free(u.from);
-	/* mkdtemp makes a private directory. */
-	if (good && (chmod(temp, 0755) != 0 || rename(temp, dir) != 0))
-		good = wrong(&u, arena_printf(a, "cannot write %s: %s", dir, strerror(errno)));
 	if (!good)
-		fs_remove(temp);
+		fs_temp_drop(&temp);
+	else if (!fs_temp_keep(&temp, dir, false))
+		good = wrong(&u, arena_printf(a, "cannot write %s: %s", dir, strerror(errno)));
 	*n = u.list.n;
 	return good;
 }

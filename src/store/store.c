@@ -192,7 +192,7 @@ store_get(struct arena *a, struct diags *ds, struct store *s, const char *key,
 	  const struct store_want *want, const char *folder, const char **path)
 {
 	/* Creates a directory next to the result for unchecked files. */
-	const char *temp;
+	struct fs_temp temp;
 	enum store_answer answer = STORE_UNREACHABLE;
 	const char *from, *to;
 	const struct entry *e;
@@ -204,13 +204,13 @@ store_get(struct arena *a, struct diags *ds, struct store *s, const char *key,
 	if (s->down)
 		return STORE_UNREACHABLE;
 	if ((mkdir(folder, 0777) == 0 || errno == EEXIST) &&
-	    (temp = proc_temp(a, folder, ".store"))) {
-		answer = store_take(a, &mine, s, key, want, temp, &e, &from);
+	    fs_temp_dir(a, fs_join(a, folder, "x"), 0700, &temp)) {
+		answer = store_take(a, &mine, s, key, want, temp.path, &e, &from);
 		to = e ? fs_join(a, folder, e->wheel) : NULL;
 		failed = answer == STORE_HIT && rename(from, to) < 0;
 		if (e) /* fs_remove needs a descriptor, which may be missing */
-			unlink(fs_join(a, temp, e->wheel));
-		fs_remove(temp);
+			unlink(fs_join(a, temp.path, e->wheel));
+		fs_temp_drop(&temp);
 	}
 	if (failed) {
 		answer = STORE_UNREACHABLE;
