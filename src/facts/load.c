@@ -146,17 +146,64 @@ facts_file_in(const struct facts *f, const char *directory, const char *name)
 	return facts_file(f, file);
 }
 
+static const struct node nothing = { .kind = NODE_MAP };
+
+/*
+ * Returns true if an overlay needs the content of a built-in file: to merge them, or to check
+ * references. A release refers to no other file. An overlay can remove the names that a file such as
+ * gpus.yaml defines, but no extension and no package: then only its own references can be wrong, and
+ * the aliases of extensions.
+ */
+static bool
+is_needed(const struct fact_files *over, const char *name)
+{
+	if (starts_with(name, "releases/"))
+		return false;
+	if (facts_defines_names(name))
+		return true;
+	list_each (mine, over)
+		if (!strcmp(mine->name, name) || facts_defines_names(mine->name) ||
+		    (starts_with(mine->name, "extensions/") && starts_with(name, "extensions/")))
+			return true;
+	return false;
+}
+
+/* Returns the built-in files as trees of nodes; those that the overlay does not need are empty. */
+static struct fact_files
+written(struct arena *a, const struct facts *f, const struct fact_files *over)
+{
+	struct fact_files files = { 0 };
+
+	for (size_t i = 0; i < f->read->files.n; i++) {
+		const char *name = f->read->files.at[i].packed.name;
+		struct source *src = arena_new_of(a, struct source);
+		const struct node *root = &nothing;
+
+		if (!f->read->files.at[i].packed.block)
+			continue;
+		src->path = arena_printf(a, "knowledge/%s", name);
+		src->text = "";
+		if (is_needed(over, name))
+			root = fact_node(a, facts_root(f, i), src);
+		list_push(a, &files, (struct fact_file){ name, root, false });
+	}
+	return files;
+}
+
 /* Merges a file of an overlay into its built-in file. */
 static bool
-lay_over(struct arena *a, struct diags *ds, struct fact_files *files, const struct fact_file *mine)
+lay_over(struct facts *f, struct diags *ds, const struct fact_files *over,
+	 const struct fact_file *mine, struct fact_files *files)
 {
-	static const struct node nothing = { .kind = NODE_MAP };
+	struct arena *a = f->a;
 	struct fact_file merged = *mine;
 	size_t i = 0;
 	bool found;
 
 	if (!facts_check(a, ds, mine, CHECK_PIECE))
 		return false;
+	if (!files->n)
+		*files = written(a, f, over);
 	if (node_is_null(mine->root))
 		return true;
 	while (i < files->n && strcmp(files->at[i].name, mine->name) < 0)
@@ -173,26 +220,6 @@ lay_over(struct arena *a, struct diags *ds, struct fact_files *files, const stru
 	}
 	files->at[i] = merged;
 	return facts_check(a, ds, &merged, CHECK_WHOLE);
-}
-
-/* Returns the built-in files as trees of nodes. */
-static struct fact_files
-written(struct arena *a, const struct facts *f)
-{
-	struct fact_files files = { 0 };
-
-	for (size_t i = 0; i < f->read->files.n; i++) {
-		const char *name = f->read->files.at[i].packed.name;
-		struct source *src = arena_new_of(a, struct source);
-
-		if (!f->read->files.at[i].packed.block)
-			continue;
-		src->path = arena_printf(a, "knowledge/%s", name);
-		src->text = "";
-		list_push(a, &files,
-			  (struct fact_file){ name, fact_node(a, facts_root(f, i), src), false });
-	}
-	return files;
 }
 
 /* Packs a merged file. Its index keeps the names of pairings that the overlay has removed: the indexes of
@@ -231,7 +258,7 @@ const struct facts *
 facts_with_overlay(struct arena *a, struct diags *ds, const struct fact_files *over, bool ok)
 {
 	struct facts *f = facts_of(a, packed_facts);
-	struct fact_files files = written(a, f);
+	struct fact_files files = { 0 };
 	const char *newest;
 
 	/*
@@ -240,7 +267,9 @@ facts_with_overlay(struct arena *a, struct diags *ds, const struct fact_files *o
 	 */
 	for (size_t i = 0; i < over->n; i++)
 		ok &= (!facts_signature_block && !strcmp(over->at[i].name, FACT_SIGNATURES)) ||
-		      lay_over(a, ds, &files, &over->at[i]);
+		      lay_over(f, ds, over, &over->at[i], &files);
+	if (!files.n)
+		files = written(a, f, over);
 	if (!ok || !facts_check_references(a, ds, &files))
 		return NULL;
 	newest = facts_newest_date(a, &files);

@@ -25,6 +25,15 @@ static const struct {
 	[BUILDER] = { F_BUILDER, "image builder of Modal", "modal.yaml", "builders" },
 };
 
+bool
+facts_defines_names(const char *file)
+{
+	for (size_t k = 0; k < KINDS; k++)
+		if (kinds[k].file && !strcmp(kinds[k].file, file))
+			return true;
+	return false;
+}
+
 struct refs {
 	struct arena *a;
 	struct diags *ds;

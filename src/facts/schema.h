@@ -175,10 +175,13 @@ bool facts_check(struct arena *a, struct diags *ds, const struct fact_file *file
  * facts_check_references -- checks that references between files resolve: GPUs by their capability,
  * operating systems, Python series, extensions and packages.
  *
- *   in      files: all files of the knowledge
+ *   in      files: all files of the knowledge; an overlay does not need the content of every one
  *   errors  SB0282, false; also for a range that contains no release
  */
 bool facts_check_references(struct arena *a, struct diags *ds, const struct fact_files *files);
+
+/* Returns true for a file with a map whose keys other files may refer to, such as gpus.yaml. */
+bool facts_defines_names(const char *file);
 
 /*
  * facts_with_overlay -- merges the files of an overlay into the built-in ones and checks them;
