@@ -61,29 +61,84 @@ requirement_on(struct workspace *w, const char *key)
 	return all.n ? all.at[0]->sentence : "a package of the stack requires it";
 }
 
+/* Adds a companion that another package requires, unless it has a place already. */
+static void
+bring(struct workspace *w, const char *key, const char *version, const char *reason)
+{
+	const struct torch_release *t = w->s->torch_release;
+
+	if (!version || is_listed(&w->s->torch_packages, key) || package_asked(w, key) ||
+	    extra_index(w, key))
+		return;
+	list_push(w->a, &w->s->torch_packages,
+		  (struct stack_package){ .requirement = arena_printf(w->a, "%s==%s", key, version),
+					  .key = key,
+					  .reason = reason,
+					  .source = t ? t->source : NULL });
+}
+
 void
 resolve_companions(struct workspace *w)
 {
-	const struct torch_release *t = w->s->torch_release;
-	struct stack_packages *list = &w->s->torch_packages;
-
 	if (!installs_torch(w))
 		return;
 	list_each (q, &w->r->packages)
 		if (companion_is_with_torch(w, q->req))
-			list_push(w->a, list, companion_given(w, q));
+			list_push(w->a, &w->s->torch_packages, companion_given(w, q));
 	for (size_t i = 0; i < COUNT(keys); i++) {
 		const struct candidate *c = decided(w, keys[i]);
 
-		if (c && facts_version(w->f, c->text) && !package_asked(w, keys[i]) &&
-		    !extra_index(w, keys[i]))
-			list_push(w->a, list,
-				  (struct stack_package){ .requirement = arena_printf(
-								  w->a, "%s==%s", keys[i], c->text),
-							  .key = keys[i],
-							  .reason = requirement_on(w, keys[i]),
-							  .source = t ? t->source : NULL });
+		if (c && facts_version(w->f, c->text))
+			bring(w, keys[i], c->text, requirement_on(w, keys[i]));
 	}
+}
+
+static bool requires(struct workspace *w, const char *package, const struct package_release *r,
+		     const char *key)
+{
+	const struct solver_variable *python = solution_variable(w->solution, "python");
+
+	for (size_t i = 0; r && i < r->requires.n; i++) {
+		const struct requirement *req =
+			starts_with(r->requires.at[i], key) ?
+				requirement_parse(w->a, r->requires.at[i], NULL, NULL) :
+				NULL;
+
+		if (req && !strcmp(req->key, key) &&
+		    solve_set_has(pythons_for(w, package, req->marker),
+				  (size_t)(w->python - python->c)))
+			return true;
+	}
+	return false;
+}
+
+/* Returns true if a package may require a companion: METADATA of its release is read, or that of a
+ * release next to it, or, for a version that only pip selects, of the newest one. */
+static bool
+may_require(struct workspace *w, const char *package, const char *key)
+{
+	const struct python_package *p = facts_package(w->f, package);
+	const struct candidate *c = solution_selected(w->solution, package);
+	struct package_span span = { 0 };
+
+	if (p && c && c->v)
+		span = package_span(p, c->v);
+	for (size_t i = p ? p->n : 0; i-- > 0 && !span.older;)
+		if (p->releases[i].requires_known)
+			span.older = &p->releases[i];
+	return requires(w, package, span.older, key) || requires(w, package, span.newer, key);
+}
+
+void
+companions_of_packages(struct workspace *w)
+{
+	const struct torch_release *t = w->s->torch_release;
+
+	for (size_t i = 0; t && installs_torch(w) && i < COUNT(keys); i++)
+		list_each (p, &w->s->packages)
+			if (may_require(w, p->key, keys[i]))
+				bring(w, keys[i], torch_companion(t, keys[i]),
+				      arena_printf(w->a, "%s may require it", p->key));
 }
 
 /* Returns true if torch itself requires its triton in this stack: the CPU builds do not. */

@@ -7,6 +7,8 @@
 
 /* Adds torchvision and torchaudio to the torch step, if `packages` or a package requires them. */
 void resolve_companions(struct workspace *w);
+/* Does so for the packages of the stack whose selected release is not read, or which pip selects. */
+void companions_of_packages(struct workspace *w);
 /* Returns true if the torch step installs a requirement, because torch's index serves it. */
 bool companion_is_with_torch(const struct workspace *w, const struct requirement *req);
 /* Returns an item of torch.with, or a companion in packages:, as the torch step installs it. */

@@ -388,6 +388,7 @@ resolve_packages(struct workspace *w)
 			list_push(w->a, &s->packages, package_given(p, "the recipe lists it"));
 	for (size_t i = 0; i < s->extensions.n; i++)
 		run_needs(w, &s->extensions.at[i]);
+	companions_of_packages(w);
 	for (size_t i = 0; i < s->packages.n; i++) {
 		const struct recipe_index *x = extra_index(w, s->packages.at[i].key);
 

@@ -45,13 +45,17 @@ def recipes(folder, wanted):
 class Plan:
     """The plan of one recipe: its calls of pip, its constraints and its extensions."""
 
-    def __init__(self, name, folder, cell=None):
-        self.name, self.cell = name + (f" {cell}" if cell else ""), cell
+    def __init__(self, name, folder, cell=None, alone=False):
+        """alone: without the recipe's packages, so that the plan has those that the extensions need."""
+        self.name, self.cell = name + (f" {cell}" if cell else "") + " alone" * alone, cell
         with open(os.path.join(folder, name + ".yaml"), encoding="utf-8") as f:
             self.recipe = yaml.load(f, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
-        p = subprocess.run([RUN.STACKBUILD, "plan", "--format", "json", name + ".yaml", *(["--cell", cell] if cell else [])],
+        p = subprocess.run([RUN.STACKBUILD, "plan", "--format", "json", name + ".yaml", *(["--cell", cell] if cell else []),
+                            *["--set", "packages=[]"] * alone],
                            cwd=folder, env=RUN.environment(folder), stdin=subprocess.DEVNULL, capture_output=True,
                            timeout=60, close_fds=False)  # fmt: skip
+        if alone:
+            self.recipe["packages"] = []
         self.error = p.stderr.decode("utf-8", "replace") if p.returncode else None
         if self.error:
             return
