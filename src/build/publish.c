@@ -237,26 +237,27 @@ push(struct publishing *w, struct oci_registry *r, const struct oci_name *n)
 	const struct publish_options *o = w->o;
 	const struct engine_at *at = &o->state->at;
 	const char *ref = oci_name_text(w->a, n), *written;
-	struct fs_temp file;
+	const char *dir, *file;
 	struct oci_manifest m;
 	bool missing;
 
 	if (!o->engine->push)
 		return tag_there(w, r, n, ref);
-	if (!fs_temp_file(w->a, fs_join(w->a, o->out, "x"), 0600, &file)) {
-		diag_at(w->ds, E_WRITE, o->at, "cannot write below `%s`: %s", o->out,
+	if (!(dir = proc_temp(w->a, NULL, "stackbuild-publish"))) {
+		diag_at(w->ds, E_WRITE, o->at, "cannot make a temporary directory: %s",
 			strerror(errno));
 		return NULL;
 	}
+	file = fs_join(w->a, dir, "digest");
 	fprintf(stderr, "pushing %s\n", ref);
 	if (!engine_does(w, engine_call(w->a, at, o->engine->tag, o->image, ref), "name the image",
 			 ref) ||
-	    !engine_does(w, engine_push(w->a, o->engine, at, ref, file.path), "push", ref)) {
-		fs_temp_drop(&file);
+	    !engine_does(w, engine_push(w->a, o->engine, at, ref, file), "push", ref)) {
+		fs_remove(dir);
 		return NULL;
 	}
-	written = engine_pushed(w->a, file.path);
-	fs_temp_drop(&file);
+	written = engine_pushed(w->a, file);
+	fs_remove(dir);
 	if (!oci_manifest(r, w->a, w->ds, written ? written : n->tag, &m, &missing)) {
 		if (missing)
 			diag_at(w->ds, E_CONTENT, o->at,
