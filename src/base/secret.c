@@ -54,7 +54,7 @@ is_base64(char c)
 static size_t
 key_lines_end(struct str s, size_t at)
 {
-	size_t end = at;
+	size_t end = at < s.n ? at : s.n;
 
 	while (at < s.n) {
 		size_t stop = find(s, at, s.n, "\n"), first = at, last = stop;
@@ -76,21 +76,26 @@ key_lines_end(struct str s, size_t at)
 static void
 mark_private_keys(struct str s, char *hide)
 {
-	enum { HEAD = 64, TAIL = 40 };
+	enum { HEAD = 64, END = 9 /* bytes of "-----END " */ };
 	static const char begin[] = "-----BEGIN ";
 
 	for (size_t at = 0; (at = find(s, at, s.n, begin)) < s.n;) {
+		size_t label = at + sizeof(begin) - 1;
 		size_t line = at + HEAD < s.n ? at + HEAD : s.n;
 		size_t name = find(s, at, line, "PRIVATE KEY");
-		size_t body, last, end;
+		size_t body = name + strspn(s.p + name, "PRIVATE KEYBLOC"), last, end, next;
 
-		at += sizeof(begin) - 1;
+		at = label;
 		if (name == line)
 			continue;
-		body = name + strspn(s.p + name, "PRIVATE KEYBLOC-");
 		last = body + KEY_BYTES_MAX < s.n ? body + KEY_BYTES_MAX : s.n;
 		end = find(s, body, last, "-----END ");
-		at = end < last ? end : key_lines_end(s, body + (body < s.n && s.p[body] == '\n'));
+		next = find(s, body, end, begin);
+		/* A key that is cut off has no END line, or that of another key. */
+		at = end < last && next == end && end + END + body - label <= s.n &&
+				     !memcmp(s.p + end + END, s.p + label, body - label) ?
+			     end :
+			     key_lines_end(s, find(s, body, last, "\n") + 1);
 		secret_hide(hide, body, at);
 		at = at < body ? body : at;
 	}

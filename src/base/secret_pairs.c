@@ -226,7 +226,7 @@ looks_secret(struct str v, size_t least)
 		other += !is_alnum(c) && !is_one_of(c, "_-.()[]");
 		words += is_one_of(c, "_-. :");
 	}
-	if (starts_with(v.p, "sha256") || (least > LONE_MIN && hex == v.n))
+	if (starts_with(v.p, "sha256") || (least > LONE_MIN && hex == v.n && v.n > 32))
 		return false;
 	if (!letters ||
 	    (!digits && !(upper && lower && other) && !(v.n >= 2 * LONE_MIN && words == 1)))
@@ -314,6 +314,38 @@ mark_header(struct str s, const struct name *n, size_t i, char *hide, size_t *en
 	return true;
 }
 
+/*
+ * Returns the value among the next words of the line: `SMTP_PASSWORD x1y2z3`, `api_key is invalid:
+ * 0f3a...`, `Password for me: x`.
+ */
+static struct str
+lone_value(struct str s, const struct name *n, size_t i)
+{
+	enum { WORDS = 5 };
+	bool variable = n->kind == NAME_HOLDS && s.p[n->from] < 'a';
+	struct str v = value_at(s, i, false);
+
+	if (looks_secret(v, variable ? 6 : LONE_MIN) ||
+	    (n->kind == NAME_HOLDS && is_netrc(s, n->from)))
+		return v;
+	if (n->kind == NAME_HOLDS && is_word(s, i, "for")) { /* a prompt */
+		size_t end = i, limit = s.n - i < LOGIN_MAX ? s.n : i + LOGIN_MAX;
+
+		while (end + 1 < limit && s.p[end] != '\n' &&
+		       (s.p[end] != ':' || s.p[end + 1] != ' '))
+			end++;
+		if (end + 1 < limit && s.p[end] == ':')
+			return value_at(s, skip(s, end + 1, " "), false);
+	}
+	for (int k = 0; k < WORDS && v.n && n->kind == NAME_HOLDS; k++) {
+		i = skip(s, (size_t)(v.p - s.p) + v.n, " \t:\"'`,");
+		v = value_at(s, i, false);
+		if (looks_secret(v, LONE_MIN))
+			return v;
+	}
+	return (struct str){ s.p + i, 0 };
+}
+
 /* `--password x`, `login me password x`, `password is x`, `token 0f3a...`. */
 static struct str
 value_without_sign(struct str s, const struct name *n)
@@ -329,9 +361,7 @@ value_without_sign(struct str s, const struct name *n)
 		v = value_at(s, skip(s, i + 2 + (s.p[i] == 'w'), " \t"), false);
 		v.n = looks_secret(v, n->kind == NAME_HOLDS ? 4 : 8) ? v.n : 0;
 	} else {
-		v = value_at(s, i, false);
-		if (!looks_secret(v, LONE_MIN) && !(n->kind == NAME_HOLDS && is_netrc(s, n->from)))
-			v.n = 0;
+		v = lone_value(s, n, i);
 	}
 	return v;
 }

@@ -54,9 +54,9 @@ diagnose_new(struct arena *a, const struct facts *f)
 		for (size_t k = 0; k < s->undone_by.n; k++)
 			add_undoes(d, i, s->undone_by.at[k]);
 		if (!s->category && !strcmp(s->name, "calm"))
-			d->calm = pattern_compile_counted(s->pattern);
+			d->calm.pattern = pattern_compile_counted(s->pattern);
 		if (!s->category && !strcmp(s->name, "aside"))
-			d->aside = pattern_compile_counted(s->pattern);
+			d->aside.pattern = pattern_compile_counted(s->pattern);
 	}
 	users_of(d, &at, &literals, "\"data\":\"");
 	d->literals = literals_new(a, &literals);
@@ -182,20 +182,32 @@ plain(struct diagnosis *d, struct str s)
 }
 
 bool
-find_within(struct pattern *p, struct str s, struct str *groups, unsigned long long *max)
+find_within(struct matcher *m, struct str s, struct str *groups, unsigned long long *max)
 {
 	unsigned long long steps = *max < SEARCH_STEPS ? *max : SEARCH_STEPS;
 	unsigned long long least = s.n / SCANNED + 1;
-	bool found = steps > least && pattern_find_within(p, s, groups, &steps);
+	bool found;
+
+	if (m->bytes < HASTE_AFTER && m->bytes + s.n >= HASTE_AFTER)
+		pattern_hasten(m->pattern);
+	m->bytes += s.n;
+	found = steps > least && pattern_find_within(m->pattern, s, groups, &steps);
 
 	steps = least + (steps > least ? steps : 0);
 	*max -= steps < *max ? steps : *max;
 	return found;
 }
 
+/* Returns true if the log may cost more steps, and the signature in this MiB. */
+static bool
+may_search(const struct diagnosis *d, const struct seen *s)
+{
+	return s->steps < SIGNATURE_STEPS && d->steps < MIB_STEPS && d->all_steps < LOG_STEPS;
+}
+
 /* Searches for a signature; counts the steps for it, for this MiB and for the log. */
 static bool
-search(struct diagnosis *d, struct seen *s, struct pattern *p, struct str text, struct str *groups)
+search(struct diagnosis *d, struct seen *s, struct matcher *m, struct str text, struct str *groups)
 {
 	unsigned long long max = SIGNATURE_STEPS - s->steps, before;
 	bool found;
@@ -203,7 +215,7 @@ search(struct diagnosis *d, struct seen *s, struct pattern *p, struct str text, 
 	max = max < MIB_STEPS - d->steps ? max : MIB_STEPS - d->steps;
 	max = max < LOG_STEPS - d->all_steps ? max : LOG_STEPS - d->all_steps;
 	before = max;
-	found = find_within(p, text, groups, &max);
+	found = find_within(m, text, groups, &max);
 	s->steps += before - max;
 	d->steps += before - max;
 	d->all_steps += before - max;
@@ -219,22 +231,22 @@ try_signature(struct view *v, size_t i, size_t at)
 	struct str groups[PATTERN_GROUPS] = { 0 };
 	struct str text, line;
 
-	if (!v->record && v->offset + at < s->tried_to)
+	if (v->offset + at < (v->record && s->record != v->offset ? 0 : s->tried_to) ||
+	    (of->pattern && !may_search(d, s)))
 		return;
 	line = text = line_round(v->p, v->n, at, LINE_BYTES, of->lines);
-	if (!v->record && !of->lines)
+	if (!of->lines) {
 		s->tried_to = v->offset + (size_t)(text.p - v->p) + text.n;
-	if (of->pattern && !s->pattern)
-		s->pattern = pattern_compile_counted(of->pattern);
-	if (of->pattern && ++s->searches == HASTE_AFTER)
-		pattern_hasten(s->pattern);
-	if (of->pattern && !search(d, s, s->pattern, plain(d, text), groups))
+		s->record = v->record ? v->offset : ~0ULL;
+	}
+	if (of->pattern && !s->matcher.pattern)
+		s->matcher.pattern = pattern_compile_counted(of->pattern);
+	if (of->pattern && !search(d, s, &s->matcher, plain(d, text), groups))
 		return;
 	line.n = (size_t)(v->p + at - line.p);
 	line.n += line_round(v->p + at, v->n - at, 0, LINE_BYTES, 0).n;
-	if (d->aside && ++d->searches == HASTE_AFTER)
-		pattern_hasten(d->aside);
-	if (of->category && !of->in_success && d->aside && search(d, s, d->aside, line, NULL))
+	if (of->category && !of->in_success && d->aside.pattern &&
+	    search(d, s, &d->aside, line, NULL))
 		return;
 	record_match(v, s, (size_t)(line.p - v->p), groups, line);
 }
@@ -248,8 +260,6 @@ search_record(struct view *v, struct str line)
 	struct diagnosis *d = v->d;
 	struct view inner = { d, d->decoded, 0, v->offset + (size_t)(line.p - v->p), true };
 
-	if (inner.offset < d->record_to)
-		return;
 	d->record_to = inner.offset + line.n;
 	line_number(d, (size_t)(line.p - v->p));
 	inner.n = record_decode(line, d->decoded);
@@ -262,6 +272,8 @@ on_literal(void *ctx, size_t literal, size_t at)
 	struct view *v = ctx;
 	const struct indexes *users = &v->d->users[literal];
 
+	if (!v->record && v->offset + at < v->d->record_to)
+		return; /* its text was searched */
 	if (!v->record && v->offset + at >= v->d->text_to) {
 		struct str line = line_round(v->p, v->n, at, AHEAD - 1, 0);
 
@@ -319,8 +331,8 @@ diagnose_end(struct diagnosis *d)
 	search_to(d, d->size);
 	c = judge(d);
 	for (size_t i = 0; i < d->n; i++)
-		pattern_free(d->seen[i].pattern);
-	pattern_free(d->calm);
-	pattern_free(d->aside);
+		pattern_free(d->seen[i].matcher.pattern);
+	pattern_free(d->calm.pattern);
+	pattern_free(d->aside.pattern);
 	return c;
 }

@@ -22,18 +22,25 @@ enum {
 	MIB_STEPS = 1500 * 1000,       /* of all searches in each MiB */
 	LOG_STEPS = 25 * 1000 * 1000,  /* of all searches */
 	JUDGE_STEPS = 5 * 1000 * 1000, /* of the searches at the end */
-	HASTE_AFTER = 50,              /* searches; then a pattern becomes machine code */
+	HASTE_AFTER = 4000,            /* searched bytes; then a pattern becomes machine code */
 	LINES_MAX = 3,                 /* maximum lines that show a cause */
 };
 
 struct indexes LIST(uint16_t);
 
+/* A pattern, and the number of bytes that it has searched. */
+struct matcher {
+	struct pattern *pattern;
+	unsigned long long bytes;
+};
+
 /* The matches of one signature so far. */
 struct seen {
-	struct pattern *pattern;  /* compiled when its literal is first found */
-	unsigned long long steps; /* in this MiB of the log */
-	unsigned searches;
+	struct matcher matcher;               /* compiled when its literal is first found */
+	unsigned long long steps;             /* in this MiB of the log */
+	unsigned long long bytes;             /* searched in the log */
 	unsigned long long tried_to;          /* offset in the log: earlier lines were compared */
+	unsigned long long record;            /* offset of the progress record with tried_to */
 	size_t count;                         /* number of matching lines; 0 after it was undone */
 	unsigned long long first_at, last_at; /* offsets in the log */
 	struct log_line lines[LINES_MAX];
@@ -54,10 +61,9 @@ struct diagnosis {
 	struct seen *seen; /* indexed by signature */
 	struct literals *literals;
 	struct indexes *users; /* signatures with a literal, by the index of the literal */
-	struct pattern *calm;  /* the mark `calm`: families ignore its lines; or NULL */
-	struct pattern *aside; /* the mark `aside`: no signature counts its lines; or NULL */
+	struct matcher calm;   /* the mark `calm`: families ignore its lines; or NULL */
+	struct matcher aside;  /* the mark `aside`: no signature counts its lines; or NULL */
 	unsigned long long steps, all_steps; /* taken in this MiB, and in all */
-	unsigned searches;                   /* for `aside` */
 
 	char *p;                   /* BEFORE + CHUNK + AHEAD bytes */
 	size_t size;               /* bytes in p */
@@ -86,10 +92,10 @@ size_t record_decode(struct str line, char *out);
 struct str line_round(const char *p, size_t n, size_t at, size_t bytes, unsigned more);
 
 /*
- * Searches a text with a pattern, within SEARCH_STEPS and the steps that remain of *max, from which
- * it subtracts the steps taken.
+ * Searches a text, within SEARCH_STEPS and the steps that remain of *max, from which it subtracts the
+ * steps taken. A pattern that is used much becomes machine code.
  */
-bool find_within(struct pattern *p, struct str s, struct str *groups, unsigned long long *max);
+bool find_within(struct matcher *m, struct str s, struct str *groups, unsigned long long *max);
 
 /* Selects the causes among the signatures that matched. */
 struct causes *judge(struct diagnosis *d);

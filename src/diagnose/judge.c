@@ -109,6 +109,15 @@ filled(struct arena *a, const char *text, const struct seen *s)
 	return text ? buf_text(&b) : NULL;
 }
 
+/* The same for the screen: the log's text may have secrets. */
+static const char *
+shown(struct arena *a, const char *text, const struct seen *s)
+{
+	const char *all = filled(a, text, s);
+
+	return all ? mask_credentials(a, all) : NULL;
+}
+
 static struct cause *
 cause_of_category(struct causes *all, const char *category)
 {
@@ -138,9 +147,9 @@ add_cause(struct arena *a, struct causes *all, const struct candidate *c)
 	if (!cause) {
 		list_push(a, all,
 			  (struct cause){ .of = s,
-					  .title = filled(a, s->title, c->seen),
-					  .why = filled(a, s->why, c->seen),
-					  .fix = filled(a, s->fix, c->seen),
+					  .title = shown(a, s->title, c->seen),
+					  .why = shown(a, s->why, c->seen),
+					  .fix = shown(a, s->fix, c->seen),
 					  .recipe_value = filled(a, value, c->seen) });
 		cause = &all->at[all->n - 1];
 	}
@@ -155,16 +164,16 @@ add_cause(struct arena *a, struct causes *all, const struct candidate *c)
 
 /* Returns true for a line with the mark `calm`, and for a line below one that ends in a colon. */
 static bool
-is_calm(const struct diagnosis *d, struct str s, unsigned long long *steps)
+is_calm(struct diagnosis *d, struct str s, unsigned long long *steps)
 {
 	size_t at = (size_t)(s.p - d->p);
 	struct str before = { s.p, 0 };
 
 	if (at)
 		before = line_round(d->p, at - 1, at - 1, LINE_BYTES, 0);
-	return d->calm && (find_within(d->calm, s, NULL, steps) ||
-			   (before.n && before.p[before.n - 1] == ':' &&
-			    find_within(d->calm, before, NULL, steps)));
+	return d->calm.pattern && (find_within(&d->calm, s, NULL, steps) ||
+				   (before.n && before.p[before.n - 1] == ':' &&
+				    find_within(&d->calm, before, NULL, steps)));
 }
 
 /* Marks the first family that the line matches; later calls have earlier lines. */
@@ -178,11 +187,9 @@ mark_family(struct diagnosis *d, struct str s, unsigned long long line, unsigned
 
 		if (d->signatures[i].literals.n)
 			continue;
-		if (!seen->pattern)
-			seen->pattern = pattern_compile_counted(d->signatures[i].pattern);
-		if (++seen->searches == HASTE_AFTER)
-			pattern_hasten(seen->pattern);
-		if (find_within(seen->pattern, s, NULL, steps)) {
+		if (!seen->matcher.pattern)
+			seen->matcher.pattern = pattern_compile_counted(d->signatures[i].pattern);
+		if (find_within(&seen->matcher, s, NULL, steps)) {
 			seen->count = 1;
 			seen->first_at = seen->last_at = d->offset + (size_t)(s.p - d->p);
 			seen->lines[0] = (struct log_line){ NULL, line };
@@ -213,18 +220,16 @@ add_worth(struct diagnosis *d, struct causes *all)
 		"unsupported|incompatible|mismatch|invalid|insufficient|conflict\\w*|expired|"
 		"refused|"
 		"killed|\\w*exception|abort(?:ed)?|timed out|hangs?|stuck)(?!\\w|-|=|s?\\.[a-z])";
-	struct pattern *p = pattern_compile_counted(errors);
+	struct matcher m = { .pattern = pattern_compile_counted(errors) };
 	unsigned long long line = d->line, steps = JUDGE_STEPS;
 	size_t kept = 0;
 
-	if (p)
-		pattern_hasten(p);
-	for (size_t end = d->size; end && p;) {
+	for (size_t end = d->size; end && m.pattern;) {
 		struct str s = line_round(d->p, end, end, LINE_BYTES, 0);
 		size_t begin = (size_t)(s.p - d->p);
 
-		if (find_within(p, s, NULL, &steps) &&
-		    !(d->aside && find_within(d->aside, s, NULL, &steps))) {
+		if (find_within(&m, s, NULL, &steps) &&
+		    !(d->aside.pattern && find_within(&d->aside, s, NULL, &steps))) {
 			if (kept++ < WORTH_MAX)
 				list_push(d->a, &all->worth,
 					  (struct log_line){ copy_line(d, s), line });
@@ -234,7 +239,7 @@ add_worth(struct diagnosis *d, struct causes *all)
 		/* A carriage return ends the text of a line, but not the line. */
 		line -= d->p[end] == '\n';
 	}
-	pattern_free(p);
+	pattern_free(m.pattern);
 	for (size_t i = 0; i < all->worth.n / 2; i++) {
 		struct log_line other = all->worth.at[all->worth.n - 1 - i];
 

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/diag.h"
 #include "base/str.h"
 #include "internal.h"
 
@@ -461,7 +462,7 @@ watch_end(struct watch *w, const struct job_end *end, const char *const *argv)
 
 	for (size_t i = 0; argv[i]; i++)
 		list_push(w->a, &words, argv[i]);
-	u->command = names_join(w->a, &words, " ");
+	u->command = mask_credentials(w->a, names_join(w->a, &words, " "));
 	u->end = *end;
 	/* The command's PID counts as its own even after its end. */
 	list_push(w->a, &w->known, (struct known){ end->pid, OURS });

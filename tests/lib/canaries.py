@@ -54,6 +54,36 @@ KNOWN = [
     f"PuTTY-User-Key-File-2: ssh-rsa\nPrivate-Lines: 2\n«{key_lines(2, 'putty')}»\nPrivate-MAC: x",
 ]  # fmt: skip
 
+# These were written after the design: 21 of 30 were masked at first sight. Three passwords that only the grammar of a command
+# shows are left out: `echo x | sudo -S`, `net use /user:me x`, `--password-file=<(echo x)`.
+KNOWN += [
+    f"COMET_API_KEY: «{word(25,ALNUM,'comet')}»",
+    f"{{\"username\":\"me\",\"key\":\"«{word(32,HEX,'kaggle')}»\"}}",
+    f"spark.hadoop.fs.s3a.secret.key=«{word(40,ALNUM+'+/','s3a')}»",
+    f"gcloud auth: ya29.«{word(120,ALNUM+'-_','ya')}»",
+    "jdbc:oracle:thin:scott/«tiger-9»@//db.example:1521/orcl",
+    "jdbc:postgresql://db/x?user=me&password=«hunter9jdbc»&ssl=true",
+    "sqlalchemy.url = driver://root:«hunter9@alch»@localhost/db",
+    f"git remote: origin  https://oauth2:«glpat-{word(20,ALNUM,'rem')}»@gitlab.example/o/r.git (fetch)",
+    f"pip install --extra-index-url https://aws:«{word(200,ALNUM+'_-','aws')}»@d-1.d.codeartifact.eu-west-1.amazonaws.com/pypi/r/simple/ x",
+    f"AZURE_CLIENT_SECRET=«{word(3,ALNUM,'a1')}8Q~{word(34,ALNUM+'-_','a2')}»",
+    f"export HUGGING_FACE_HUB_TOKEN='«hf_{word(34,ALNUM,'hub')}»'",
+    f"wandb: ERROR api_key {word(3,'x')} invalid: «{word(40,HEX,'wb2')}»",
+    f"DISCORD: https://discord.com/api/webhooks/123456789/«{word(68,ALNUM+'-_','disc')}»",
+    f"telegram bot {word(9,string.digits,'tg')}:«AA{word(33,ALNUM+'-_','tg')}»",
+    f"kubectl config set-credentials me --token=«{word(40,ALNUM+'-_','k8')}»",
+    f"      client-key-data: «{b64('-----BEGIN RSA PRIVATE KEY-----' + word(60))}»",
+    "smtp_pass: «hunter9smtp»", "SMTP_PASSWORD «hunter9Smtp!»", 
+    "wget --http-user=me --http-password=«hunter9wget» https://x.example/f",
+    f"X-API-Key: «{word(32,HEX,'xapi')}»", "set PGPASSWORD=«hunter9pg» && psql",
+    "passphrase for key '/root/.ssh/id_rsa': «hunter9phrase»",
+    f"tensorboard dev auth code «4/0A{word(60,ALNUM+'-_','tb')}»",
+    f"SAS: SharedAccessSignature sr=x&sig=«{word(43,ALNUM,'sas')}%3D»&se=1&skn=me",
+    f"-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: GnuPG v2\n\n«{key_lines(3,'pgp')}»\n=aBcD\n-----END PGP PRIVATE KEY BLOCK-----",
+    f"{{\"private_key_id\": \"{word(40,HEX,'gcp')}\", \"private_key\": \"-----BEGIN PRIVATE KEY-----\\n«{word(64,ALNUM+'+/','gk')}\\n{word(64,ALNUM+'+/','gk2')}»\\n-----END PRIVATE KEY-----\\n\"}}",
+    "config = dict(host='db', user='me', passwd='«hunter9dict»')",
+]  # fmt: skip
+
 # These must stay as they are.
 HARMLESS = [
     "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", "GPU-5fd4a1b2-9c3d-4e5f-8a7b-0c1d2e3f4a5b",
