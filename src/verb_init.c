@@ -46,7 +46,7 @@ struct sources LIST(const struct source *);
 static const struct source *
 open_included(struct init *n, const char *path, struct span at)
 {
-	return fs_exists(path) ? fs_read(n->a, n->ds, path, FS_READ_MAX, at) : NULL;
+	return fs_exists(path) ? fs_read(n->a, n->ds, path, fs_input_max(path), at) : NULL;
 }
 
 static bool
@@ -56,8 +56,8 @@ read_sources(struct run *r, const struct names *paths, struct init *n, bool *emp
 	struct names from = { 0 };
 
 	for (size_t i = 0; i < paths->n; i++) {
-		const struct source *src =
-			fs_read(r->a, &r->ds, paths->at[i], FS_READ_MAX, NOWHERE);
+		const char *path = paths->at[i];
+		const struct source *src = fs_read(r->a, &r->ds, path, fs_input_max(path), NOWHERE);
 
 		/* An empty pipe is an error only without options. */
 		if (src && !src->size && !strcmp(paths->at[i], "-") && !files_of(r).n) {

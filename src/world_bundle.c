@@ -18,7 +18,7 @@ open_recipe(void *ctx, struct arena *a, struct diags *ds, const char *path, stru
 	struct reading *reading = ctx;
 
 	names_once(a, &reading->paths, path);
-	return fs_read(a, ds, path, FS_READ_MAX, at);
+	return fs_read(a, ds, path, fs_input_max(path), at);
 }
 
 /* Adds a file that is beside the recipe or below its directory. */

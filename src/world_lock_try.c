@@ -38,7 +38,7 @@ open_fixed(void *ctx, struct arena *a, struct diags *ds, const char *path, struc
 			*src = (struct source){ path, files->at[i].text, files->at[i].size };
 			return src;
 		}
-	return fs_read(a, ds, path, FS_READ_MAX, at);
+	return fs_read(a, ds, path, fs_input_max(path), at);
 }
 
 /* Returns the stack of the cell after a change of a value (set) or of files (fixed); NULL after

@@ -175,6 +175,15 @@ holds(const char *path, const char *bytes, size_t n)
 	return true;
 }
 
+size_t
+fs_input_max(const char *path)
+{
+	return str_matches(fs_name(path),
+			   "[.]lock([.]ya?ml)?$|^pylock[.](.*[.])?toml$|conda-lock[.]ya?ml$") ?
+		       FS_LOCK_MAX :
+		       FS_READ_MAX;
+}
+
 bool
 fs_write_all(int fd, const char *bytes, size_t n)
 {

@@ -11,9 +11,12 @@
 /* Reads whole files up to a maximum size, and writes files by rename. No network, no child
  * processes. */
 
-enum {
-	FS_READ_MAX = 1024 * 1024
-}; /* maximum size in bytes of a recipe, template or knowledge file */
+/* Maximum sizes in bytes: of a recipe, template or knowledge file; of a lock file. */
+enum { FS_READ_MAX = 1024 * 1024, FS_LOCK_MAX = 16 * 1024 * 1024 };
+
+/* Returns the maximum size of an input: more for lock files of any tool, by their name, such as
+ * uv.lock. */
+size_t fs_input_max(const char *path);
 
 /*
  * fs_read -- reads a whole regular file.

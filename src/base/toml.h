@@ -4,8 +4,10 @@
 #include "buf.h"
 #include "yaml.h"
 
-/* Limits for TOML: the lock file of a large project has twice as many values as any recipe. */
-#define TOML_LIMITS_DEFAULT ((struct yaml_limits){ 200 * 1000, 48 })
+/* Limits for TOML: the lock file of a large project has twice as many values as any recipe; a
+ * pylock.toml has a key or a value for every 30 bytes. */
+#define TOML_LIMITS(size) \
+	((struct yaml_limits){ (size) / 24 > 200 * 1000 ? (size) / 24 : 200 * 1000, 48 })
 
 /*
  * toml_read -- reads a TOML document as a tree of nodes with their places (base/yaml.h).

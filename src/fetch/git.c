@@ -110,8 +110,8 @@ git_at_read(void *ctx, struct arena *a, struct diags *ds, const char *path, stru
 		why = "it is not a regular file in that revision";
 	else if (git_blob_lookup(&blob, g->repository, git_tree_entry_id(entry)) < 0)
 		why = arena_strdup(a, last_error());
-	else if (git_blob_rawsize(blob) > FS_READ_MAX)
-		why = "it is larger than 1 MiB";
+	else if (git_blob_rawsize(blob) > (git_object_size_t)fs_input_max(name))
+		why = arena_printf(a, "it is larger than %zu KiB", fs_input_max(name) / 1024);
 	if (why) {
 		diag_at(ds, E_FILE, at.src ? at : (struct span){ .src = src },
 			"cannot read `%s`: %s", src->path, why);

@@ -253,7 +253,10 @@ init_is_toml(struct init *rd, const struct source *src)
 {
 	const char *first = init_first_line(rd, src);
 
-	return ends_with(src->path, ".toml") || ends_with(src->path, ".lock") ||
+	/* requirements.lock of pip-tools and Rye has requirements. */
+	return ends_with(src->path, ".toml") ||
+	       (ends_with(src->path, ".lock") &&
+		!starts_with(fs_name(src->path), "requirements")) ||
 	       str_matches(first,
 			   "^[[][a-z].*[]]$|^(lock-version|requires-python|version|revision) = .");
 }
@@ -261,7 +264,7 @@ init_is_toml(struct init *rd, const struct source *src)
 bool
 init_project(struct init *rd, const struct source *src)
 {
-	const struct node *root = toml_read(rd->a, rd->ds, src, TOML_LIMITS_DEFAULT);
+	const struct node *root = toml_read(rd->a, rd->ds, src, TOML_LIMITS(src->size));
 	const struct node *tool = node_get(root, "tool"), *poetry = node_get(tool, "poetry");
 	size_t from = rd->items.n;
 	unsigned before = rd->ds->errors;

@@ -29,7 +29,7 @@ const struct source *
 extends_open_file(void *ctx, struct arena *a, struct diags *ds, const char *path, struct span at)
 {
 	(void)ctx;
-	return fs_read(a, ds, path, FS_READ_MAX, at);
+	return fs_read(a, ds, path, fs_input_max(path), at);
 }
 
 static bool

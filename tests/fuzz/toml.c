@@ -34,9 +34,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	ds = DIAGS(ds, a);
 	again = DIAGS(again, a);
-	root = toml_read(a, &ds, &src, TOML_LIMITS_DEFAULT);
+	root = toml_read(a, &ds, &src, TOML_LIMITS(src.size));
 	must((root != NULL) == !ds.errors && ds.errors <= 1, "a document, or one error");
-	same = toml_read(a, &again, &src, TOML_LIMITS_DEFAULT);
+	same = toml_read(a, &again, &src, TOML_LIMITS(src.size));
 	must((same != NULL) == (root != NULL), "the same again");
 	if (root && size < 2000)
 		must(check_node(root, &src) == check_node(same, &src), "the same values");

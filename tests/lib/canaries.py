@@ -90,7 +90,7 @@ HARMLESS = [
     "MIG-9c3d4e5f-8a7b-5fd4-a1b2-0c1d2e3f4a5b", "nvidia/cuda:12.1.0-devel-ubuntu22.04@sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
     "torch-2.2.2+cu121-cp311-cp311-manylinux_2_17_x86_64.manylinux2014_x86_64.whl", "undefined symbol: _ZN2at4_ops10zeros_like4callERKNS_6TensorESt8optionalIN3c1010ScalarTypeEE",
     "_ZNK3c1010TensorImpl36is_contiguous_nondefault_policy_implENS_12MemoryFormatE", "commit 75b3bb72d8f4c0a1e2d3c4b5a6978877665544332",
-    "https://files.pythonhosted.org/packages/2b/1a/9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f0/einops-0.8.0-py3-none-any.whl",
+    "https://files.example.org/pypi/2b/1a/9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f0/einops-0.8.0-py3-none-any.whl",
     "torch_cuda_arch_list = 8.0;8.6;9.0+PTX", "PATH=/usr/local/cuda/bin:/usr/local/sbin:/usr/bin", "secret: PIP_TOKEN", "secrets: [PIP_TOKEN, WANDB]",
     "--secret id=PIP_TOKEN,src=/run/x", "pad_token: <pad> (id 0)", "eos_token='</s>', bos_token='<s>'", "max_tokens=4096, num_tokens: 300",
     "SyntaxError: Unexpected token: ')'", "KeyError: 'model.layers.0.self_attn.q_proj.weight'", "Unexpected key(s) in state_dict: \"layer1.0.conv1.weight\"",
