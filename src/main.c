@@ -65,7 +65,7 @@ become_world(struct arena *a, char **argv)
 
 		execv(path, argv);
 		if (errno != ENOENT && errno != ENOTDIR) {
-			fprintf(stderr, "stackbuild: cannot run %s: %s\n", path, strerror(errno));
+			diag_tell("stackbuild: cannot run %s: %s", path, strerror(errno));
 			return 1;
 		}
 	}

@@ -20,13 +20,13 @@
 int
 usage_error(const char *fmt, ...)
 {
+	struct arena *scratch = arena_new();
 	va_list ap;
 
 	va_start(ap, fmt);
-	fputs("stackbuild: ", stderr);
-	vfprintf(stderr, fmt, ap);
-	fputc('\n', stderr);
+	diag_tell("stackbuild: %s", arena_vprintf(scratch, fmt, ap));
 	va_end(ap);
+	arena_free(scratch);
 	return EXIT_USAGE;
 }
 
@@ -53,7 +53,7 @@ option_number(const char *option, const char *text, double most, double *out)
 	*out = strtod(text, &end);
 	if (*text && !*end && *out > 0 && *out <= most)
 		return true;
-	fprintf(stderr, "stackbuild: --%s takes a number above 0, not `%s`\n", option, text);
+	diag_tell("stackbuild: --%s takes a number above 0, not `%s`", option, text);
 	return false;
 }
 
@@ -141,10 +141,22 @@ print_diagnostics(struct run *r)
 	return !ferror(stderr);
 }
 
+void
+program_write(struct buf *text)
+{
+	struct buf safe = BUF(text->a);
+
+	if (isatty(STDOUT_FILENO))
+		diag_inert_coloured(buf_text(text), &safe);
+	else
+		safe = *text;
+	fwrite(buf_text(&safe), 1, safe.n, stdout);
+}
+
 static bool
 print_output(struct run *r)
 {
-	fwrite(buf_text(&r->out), 1, r->out.n, stdout);
+	program_write(&r->out);
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return true;
 	fputs("stackbuild: cannot write to standard output\n", stderr);
@@ -159,7 +171,7 @@ program_run(const struct options *o)
 
 	signal(SIGPIPE, SIG_IGN);
 	if (o->assumed && !o->quiet && o->diagnostics == DIAG_TEXT)
-		fprintf(stderr, "stackbuild: the recipe is %s\n", o->assumed);
+		diag_tell("stackbuild: the recipe is %s", o->assumed);
 	r.ds = DIAGS(r.ds, r.a);
 	r.out = BUF(r.a);
 	if (!verb_takes(o->verb, "knowledge") || (r.facts = program_knowledge(&r))) {

@@ -172,13 +172,15 @@ ask_file(struct arena *a)
 {
 	struct names files = files_here(a);
 	char line[ANSWER_MAX] = "";
+	struct buf first = BUF(a);
 
 	if (!files.n)
 		return NULL;
+	diag_tell("This directory has %s.", names_join(a, &files, ", "));
+	diag_inert(diag_one_line(a, files.at[0]), &first);
 	fprintf(stderr,
-		"This directory has %s.\nfile to create the recipe from, or `none` for a few "
-		"questions [%s]: ",
-		names_join(a, &files, ", "), files.at[0]);
+		"file to create the recipe from, or `none` for a few questions [%s]: ",
+		buf_text(&first));
 	fflush(stderr);
 	read_answer(line);
 	if (!strcmp(line, "none"))

@@ -187,6 +187,12 @@ int check_fix(struct run *r);
 /* Returns "torch 2.2.2 (cu121), python 3.11, causal-conv1d 1.4.0 for sm_80, sm_89". */
 const char *stack_summary(struct arena *a, const struct stack *s);
 
+/*
+ * Writes a text to standard output: exactly, or on a terminal without control sequences other than
+ * colours.
+ */
+void program_write(struct buf *text);
+
 /* Prints one line on standard error; returns EXIT_USAGE. */
 int usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

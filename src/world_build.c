@@ -248,7 +248,7 @@ option_shard(const char *text, size_t *i, size_t *n)
 				return true;
 		}
 	}
-	fprintf(stderr, "stackbuild: --shard takes I/N, such as 2/8, not `%s`\n", text);
+	diag_tell("stackbuild: --shard takes I/N, such as 2/8, not `%s`", text);
 	return false;
 }
 

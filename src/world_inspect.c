@@ -292,8 +292,8 @@ judge(struct view *v, const char *path, const struct elf *e)
 static void
 announce(const char *member, uint64_t packed, uint64_t size)
 {
-	fprintf(stderr, "reading %s: %llu bytes in the wheel, %llu unpacked\n", member,
-		(unsigned long long)packed, (unsigned long long)size);
+	diag_tell("reading %s: %llu bytes in the wheel, %llu unpacked", member,
+		  (unsigned long long)packed, (unsigned long long)size);
 }
 
 static bool

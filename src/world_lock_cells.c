@@ -49,6 +49,7 @@ static void
 collect(struct run *r, struct lock_workers *all)
 {
 	const struct lock_worker *w = &all->at[all->ended++];
+	struct buf out = BUF(r->a);
 	const char *text;
 	int status = 0;
 
@@ -58,7 +59,8 @@ collect(struct run *r, struct lock_workers *all)
 				kill(all->at[i].pid, SIGTERM);
 		poll(NULL, 0, POLL_MS);
 	}
-	fputs(text_of(r->a, w->out), stdout);
+	buf_puts(&out, text_of(r->a, w->out));
+	program_write(&out);
 	fflush(stdout);
 	text = text_of(r->a, w->err);
 	if (!names_have(&all->shown, text)) {

@@ -59,7 +59,7 @@ fetch_debs(struct run *r, const struct container *in, const char *image, const c
 	list_push(r->a, &run.argv, "-c");
 	list_push(r->a, &run.argv, script);
 	if (!how->quiet)
-		fprintf(stderr, "stackbuild: fetching the system packages of %s\n", image);
+		diag_tell("stackbuild: fetching the system packages of %s", image);
 	c = in->engine->run(r->a, &in->state.at, &run);
 	engine_spec(r->a, &c, &spec);
 	if (proc_run(r->a, &spec, &done)) {

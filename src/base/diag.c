@@ -41,7 +41,7 @@ diag_at(struct diags *ds, enum code code, struct span at, const char *fmt, ...)
 		.all = ds,
 		.code = code,
 		.at = at,
-		.text = mask_credentials(ds->arena, arena_vprintf(ds->arena, fmt, ap)),
+		.text = diag_one_line(ds->arena, arena_vprintf(ds->arena, fmt, ap)),
 	};
 	va_end(ap);
 	d->tail = &d->notes;
@@ -97,7 +97,7 @@ add_note(struct diag *d, enum note_kind kind, struct span at, const char *text)
 {
 	struct note *n = arena_new_of(d->all->arena, struct note);
 
-	*n = (struct note){ .kind = kind, .at = at, .text = mask_credentials(d->all->arena, text) };
+	*n = (struct note){ .kind = kind, .at = at, .text = diag_one_line(d->all->arena, text) };
 	n->edits_tail = &n->edits;
 	*d->tail = d->last = n;
 	d->tail = &n->next;
@@ -153,7 +153,7 @@ diag_cost(struct diag *d, const char *fmt, ...)
 	if (!d->last || d->last->kind != NOTE_HELP)
 		BUG("a cost of nothing");
 	va_start(ap, fmt);
-	d->last->cost = arena_vprintf(d->all->arena, fmt, ap);
+	d->last->cost = diag_one_line(d->all->arena, arena_vprintf(d->all->arena, fmt, ap));
 	va_end(ap);
 	return d;
 }
@@ -233,6 +233,24 @@ url_file_name(struct arena *a, const char *url)
 		p += coded ? 2 : 0;
 	}
 	return buf_text(&b);
+}
+
+/*
+ * A line break in a text from outside (the message of a registry, a file name) would otherwise
+ * begin a line that looks like one of ours.
+ */
+const char *
+diag_one_line(struct arena *a, const char *text)
+{
+	char *copy;
+
+	text = mask_credentials(a, text);
+	if (!strpbrk(text, "\r\n"))
+		return text;
+	copy = arena_strdup(a, text);
+	for (char *p = copy; (p = strpbrk(p, "\r\n")); p++)
+		*p = ' ';
+	return copy;
 }
 
 _Noreturn void

@@ -214,6 +214,15 @@ bool source_line(const struct source *src, uint32_t n, const char **line, size_t
 /* Adds a text that is safe on a terminal: invisible characters and invalid UTF-8 become `?`. */
 void diag_inert(const char *text, struct buf *out);
 
+/* Adds a text like diag_inert, but keeps its colours: the escape sequences "ESC [ digits m". */
+void diag_inert_coloured(const char *text, struct buf *out);
+
+/* Prints one line on standard error; line breaks in its parts become blanks. */
+void diag_tell(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* Returns the text of one line: line breaks become blanks, and credentials in URLs become stars. */
+const char *diag_one_line(struct arena *a, const char *text);
+
 /* Returns the first "user:secret" before an "@" in the URLs of a text, and its length, or NULL. */
 const char *url_credentials(const char *text, const char *end, size_t *n);
 

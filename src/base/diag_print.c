@@ -1,6 +1,7 @@
 /* Diagnostics as text for people. */
 #include "diag.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 #include "buf.h"
@@ -120,6 +121,37 @@ diag_inert(const char *text, struct buf *out)
 		buf_putc(out, '\n');
 		text += n + 1;
 	}
+}
+
+void
+diag_inert_coloured(const char *text, struct buf *out)
+{
+	for (const char *esc; (esc = strchr(text, '\033'));) {
+		size_t n = esc[1] == '[' ? 2 + strspn(esc + 2, "0123456789;") : 0;
+
+		diag_inert(arena_copy(out->a, text, (size_t)(esc - text)), out);
+		n = n && esc[n] == 'm' ? n + 1 : 0;
+		if (n)
+			buf_add(out, esc, n);
+		else
+			buf_putc(out, '?');
+		text = esc + (n ? n : 1);
+	}
+	diag_inert(text, out);
+}
+
+void
+diag_tell(const char *fmt, ...)
+{
+	struct arena *scratch = arena_new();
+	struct buf b = BUF(scratch);
+	va_list ap;
+
+	va_start(ap, fmt);
+	diag_inert(diag_one_line(scratch, arena_vprintf(scratch, fmt, ap)), &b);
+	va_end(ap);
+	fprintf(stderr, "%s\n", buf_text(&b));
+	arena_free(scratch);
 }
 
 static void

@@ -193,7 +193,7 @@ publish_modal(struct arena *a, struct diags *ds, const struct engine *e,
 	if (!fs_write(ds, path, script->text, script->size, 0644, false, NULL))
 		return false;
 	ADD(&c, state->at.client, "run", path, "--name", name);
-	fprintf(stderr, "building and naming %s with modal\n", name);
+	diag_tell("building and naming %s with modal", name);
 	return engine_does(&w, c, "build and name", name);
 }
 
@@ -249,7 +249,7 @@ push(struct publishing *w, struct oci_registry *r, const struct oci_name *n)
 		return NULL;
 	}
 	file = fs_join(w->a, dir, "digest");
-	fprintf(stderr, "pushing %s\n", ref);
+	diag_tell("pushing %s", ref);
 	if (!engine_does(w, engine_call(w->a, at, o->engine->tag, o->image, ref), "name the image",
 			 ref) ||
 	    !engine_does(w, engine_push(w->a, o->engine, at, ref, file), "push", ref)) {

@@ -28,9 +28,8 @@ void
 note(struct arena *a, const struct mirror_how *how, const char *what, double bytes)
 {
 	if (!how->quiet)
-		fprintf(stderr,
-			bytes > 0 ? "stackbuild: fetching %s (%s)\n" : "stackbuild: fetching %s\n",
-			what, bytes_words(a, bytes));
+		diag_tell(bytes > 0 ? "stackbuild: fetching %s (%s)" : "stackbuild: fetching %s",
+			  what, bytes_words(a, bytes));
 }
 
 static bool

@@ -16,6 +16,8 @@ import time
 import urllib.parse
 import zipfile
 
+import registry
+
 
 def metadata_of(path):
     with zipfile.ZipFile(path) as z:
@@ -173,6 +175,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.server.server_port == other:
             return False
         self.answer(302, Location=f"http://127.0.0.1:{other}{self.path}")
+        return True
+
+    def fault_forged(self, words, rest):
+        """A refusal with a message of registry.FORGED: as the error of a git host, or as a page."""
+        text = registry.FORGED.encode()
+        if rest[-2:] == ["info", "refs"]:
+            text = b"001e# service=git-upload-pack\n0000%04xERR %s" % (len(text) + 8, text)
+            self.answer(200, text, Content_Type="application/x-git-upload-pack-advertisement")
+        else:
+            self.answer(403, text, Content_Type="text/plain")
         return True
 
     def fault_login(self, words, rest):

@@ -82,7 +82,7 @@ def build_requirements(index):
 
 
 def errors(p):
-    return [x for x in p.stderr.split("\n") if ": error[" in x or x.startswith("error[")]
+    return [x for x in p.stderr.split("\n") if x.startswith("error[") or ": error[" in x and x[0] != " "]
 
 
 def blob(host, data):

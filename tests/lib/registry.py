@@ -24,6 +24,11 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 INDEX = "application/vnd.oci.image.index.v1+json"
 
 
+# A message that forges lines of stackbuild and controls a terminal.
+FORGED = ("no\n\nr.yaml:1:1: error[SB9999]: forged\r\n  help: run evil\x1b[31m\x1b]0;title\x07\u202e\x9b31m\x85error[SB9998]: forged"
+          "\u2028error[SB9997]: forged\x0berror[SB9996]: forged")  # fmt: skip
+
+
 class Missing(Exception):
     """docker-registry is not available; str() returns the reason."""
 
@@ -144,6 +149,8 @@ class Fake:
             push = h.command not in ("GET", "HEAD")
             if not self.allowed(h, name, "push" if push else "pull"):
                 return None
+            if self.fault == "forged":
+                return self.error(h, 400, "UNKNOWN", FORGED)
             return getattr(self, "on_" + kind)(h, name, rest, query, body)
 
     def answer(self, h, status, body=b"", **headers):
