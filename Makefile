@@ -260,7 +260,7 @@ $(fuzzers): $(BUILD)/fuzz/%: tests/fuzz/%.c $(fuzz_libs)
 	$(Q)$(FUZZ_CC) $(std) -I$(fuzz_objects)/gen $(warn) -g -O1 $(call fuzz_san,fuzzer) -MMD -MP -o $@ $< \
 		$(LDFLAGS) $(fuzz_libs) $(libs) $(world_libs)
 
-# INJECT_N= and RANDOM_N= set smaller numbers of hostile and random recipes (default: a million hostile ones).
+# The hostile recipes run even if a target has failed. INJECT_N= and RANDOM_N= set smaller numbers of hostile and random recipes (default: a million hostile ones).
 fuzz: deps-fuzz
 	@$(MAKE) --no-print-directory fuzz-run
 
@@ -269,10 +269,12 @@ deps-fuzz: deps-test
 	@ci/deps clang libclang-rt-14-dev
 
 fuzz-run: $(fuzzers) all $(VENV)/ok
-	@BUILD=$(BUILD) FUZZ_S=$(FUZZ_S) $(PYTHON3) ci/fuzz $(notdir $(fuzzers))
-	@BUILD=$(BUILD) STACKBUILD=$(abspath $(BUILD)/stackbuild) PYTHON=$(abspath $(VENV))/bin/python ROOT=$(CURDIR) \
-		INJECT_N=$(INJECT_N) tests/suites/injection
-	@STACKBUILD=$(abspath $(BUILD)/stackbuild) ROOT=$(CURDIR) RANDOM_N=$(RANDOM_N) $(PYTHON3) tests/suites/random
+	@status=0; export BUILD=$(BUILD) ROOT=$(CURDIR) PYTHON=$(abspath $(VENV))/bin/python; \
+	FUZZ_S=$(FUZZ_S) $(PYTHON3) ci/fuzz $(notdir $(fuzzers)) || status=1; \
+	export STACKBUILD=$(abspath $(BUILD)/stackbuild); \
+	INJECT_N=$(INJECT_N) tests/suites/injection || status=1; \
+	RANDOM_N=$(RANDOM_N) $(PYTHON3) tests/suites/random || status=1; \
+	exit $$status
 
 # Runs tests/suites/faults with at least ten thousand faults of the host, one in each run.
 .PHONY: faults faults-run

@@ -285,10 +285,12 @@ lock_read(struct arena *a, struct diags *ds, const struct source *src)
 	l->src = src;
 	own = table(&r, table(&r, root, "tool", true), "stackbuild", true);
 	format = node_get(own, "format");
-	if (own->n && (!format || format->kind != NODE_SCALAR || strcmp(format->s, "1") != 0))
+	/* After an error, the table is missing, and `own` is empty. */
+	if (ds->errors == before &&
+	    (!format || format->kind != NODE_SCALAR || strcmp(format->s, "1") != 0))
 		wrong(&r, format ? format->at : own->at, "format",
 		      "this version of stackbuild reads format 1 only");
-	else if (own->n)
+	else if (ds->errors == before)
 		read_own(&r, own, l);
 	read_packages(&r, root, &l->packages);
 	return ds->errors == before ? l : NULL;
