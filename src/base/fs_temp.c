@@ -21,13 +21,16 @@
 #define SUFFIX ".tmp"
 enum { TRIES = 10000 };
 
+/* Returns whether a name belongs to an open file; false: errno is ENOENT if it belongs to none or another. */
 static bool
 is_same(int fd, int dir, const char *name)
 {
 	struct stat held, named;
 
-	return fstat(fd, &held) == 0 && fstatat(dir, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       held.st_dev == named.st_dev && held.st_ino == named.st_ino;
+	if (fstat(fd, &held) < 0 || fstatat(dir, name, &named, AT_SYMLINK_NOFOLLOW) < 0)
+		return false;
+	errno = ENOENT;
+	return held.st_dev == named.st_dev && held.st_ino == named.st_ino;
 }
 
 void
@@ -103,6 +106,10 @@ make(struct arena *a, const char *path, bool directory, unsigned mode, struct fs
 		flock(t->fd, LOCK_EX);
 		if (is_same(t->fd, AT_FDCWD, t->path))
 			return true;
+		if (errno != ENOENT) {
+			fs_temp_drop(t);
+			return false;
+		}
 		close(t->fd);
 		t->fd = -1;
 	}
@@ -144,7 +151,8 @@ fs_temp_drop(struct fs_temp *t)
 	int err = errno;
 
 	if (t->fd >= 0) {
-		fs_remove(t->path);
+		if (unlink(t->path) < 0) /* a directory */
+			fs_remove(t->path);
 		close(t->fd);
 	}
 	t->fd = -1;
