@@ -178,8 +178,7 @@ ask_file(struct arena *a)
 		return NULL;
 	diag_tell("This directory has %s.", names_join(a, &files, ", "));
 	diag_inert(diag_one_line(a, files.at[0]), &first);
-	fprintf(stderr,
-		"file to create the recipe from, or `none` for a few questions [%s]: ",
+	fprintf(stderr, "file to create the recipe from, or `none` for a few questions [%s]: ",
 		buf_text(&first));
 	fflush(stderr);
 	read_answer(line);
