@@ -18,7 +18,7 @@
 enum {
 	ERROR_MAX = 64 * 1024,   /* maximum bytes of the body of an answer other than 2xx */
 	HEADERS_MAX = 64 * 1024, /* maximum bytes of all headers of an answer */
-	BODY_FIRST = 64 * 1024,  /* first size of the memory of a body */
+	BODY_FIRST = 64 * 1024   /* first size of the memory of a body */
 };
 
 /* A try of a request: with redirects, a sequence of requests; and the last answer. */
@@ -39,8 +39,7 @@ struct transfer {
 
 	/* The body, in memory or, for a 2xx, in a file. */
 	bool opened;
-	struct arena *own; /* memory of the body, freed after each try; or NULL */
-	struct buf body;
+	struct buf body; /* its arena is its own, and is freed after each try; NULL: empty */
 	size_t n;
 	struct fs_temp temp;
 	struct sha256 *sum;
@@ -67,21 +66,16 @@ refuse(struct transfer *t, const char *why)
 
 /* Keeps the next bytes in memory. When the memory is full, a larger one replaces it. */
 static void
-body_keep(struct transfer *t, const char *bytes, size_t n)
+body_keep(struct buf *b, const char *bytes, size_t n)
 {
-	struct buf *b = &t->body;
-
 	if (b->n + n >= b->cap) {
-		size_t cap = 2 * (b->n + n);
-		struct arena *own = arena_new();
-		struct buf next = BUF(own);
+		struct buf next = BUF(arena_new());
 
-		next.cap = cap > BODY_FIRST ? cap : BODY_FIRST;
-		next.p = arena_alloc(own, next.cap, 1);
+		next.cap = 2 * (b->n + n) + BODY_FIRST;
+		next.p = arena_alloc(next.a, next.cap, 1);
 		buf_add(&next, b->p, b->n);
-		if (t->own)
-			arena_free(t->own);
-		t->own = own;
+		if (b->a)
+			arena_free(b->a);
 		*b = next;
 	}
 	buf_add(b, bytes, n);
@@ -104,7 +98,7 @@ body_add(struct transfer *t, const char *bytes, size_t n, size_t announced)
 	if (t->sum)
 		sha256_add(t->sum, bytes, n);
 	if (!t->q->to_path)
-		body_keep(t, bytes, n);
+		body_keep(&t->body, bytes, n);
 	return !t->q->to_path || fs_write_all(t->temp.fd, bytes, n) || cannot_write(t);
 }
 
@@ -129,9 +123,8 @@ body_drop(struct transfer *t)
 {
 	fs_temp_drop(&t->temp);
 	t->sum = NULL;
-	if (t->own)
-		arena_free(t->own);
-	t->own = NULL;
+	if (t->body.a)
+		arena_free(t->body.a);
 	t->body = BUF(NULL);
 	t->n = 0;
 	t->opened = false;
@@ -177,7 +170,7 @@ on_body(char *bytes, size_t size, size_t n, void *ctx)
 	if (t->answer->status / 100 != 2) {
 		size_t room = ERROR_MAX - t->body.n;
 
-		body_keep(t, bytes, len < room ? len : room);
+		body_keep(&t->body, bytes, len < room ? len : room);
 		return len <= room ? len : 0;
 	}
 	curl_easy_getinfo(t->curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &announced);

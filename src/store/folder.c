@@ -260,8 +260,9 @@ folder_temp(struct arena *a, const struct store *s, const char *key)
 	return NULL;
 }
 
-bool
-folder_throw_out(struct arena *a, const struct store *s, const char *key)
+/* Removes an entry by a rename into tmp/, then file by file. False: errno has the reason. */
+static bool
+throw_out(struct arena *a, const struct store *s, const char *key)
 {
 	const char *temp = folder_temp(a, s, key);
 	bool good = temp && (rename(folder_of(a, s, key), temp) == 0 || errno == ENOENT);
@@ -288,7 +289,7 @@ drop(struct arena *a, struct store *s, const char *key)
 	FS_FD int lock = folder_lock(a, s, LOCK_SH);
 
 	if (lock >= 0 && !is_gone(a, s, key))
-		folder_throw_out(a, s, key);
+		throw_out(a, s, key);
 }
 
 /* --- saving --- */
@@ -365,7 +366,7 @@ publish(struct arena *a, struct diags *ds, struct store *s, const struct entry *
 		case STORE_HIT: fs_remove(temp); return true;
 		case STORE_UNREACHABLE: return false;
 		default:
-			if (!folder_throw_out(a, s, e->key))
+			if (!throw_out(a, s, e->key))
 				return false;
 		}
 	}

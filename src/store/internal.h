@@ -164,6 +164,4 @@ const char *folder_temp(struct arena *a, const struct store *s, const char *key)
 /* With the exclusive lock: renames tmp/, with the files of killed writers, to trash/. Returns the path,
  * which the caller removes without that lock. */
 const char *folder_sweep(struct arena *a, const struct store *s);
-/* Removes by a rename into tmp/, then file by file.  False: errno has the reason */
-bool folder_throw_out(struct arena *a, const struct store *s, const char *key);
 #endif
