@@ -222,7 +222,7 @@ companion_guards(struct workspace *w)
 		    !extra_index(w, keys[i]))
 			list_printf(w->a, &all, "%s==%s", keys[i], only_version(w, keys[i], pair));
 	}
-	if (brings_triton(w) && !is_listed(&s->torch_packages, "triton") && !is_pinned(w, "triton"))
+	if (brings_triton(w) && !is_pinned(w, "triton"))
 		list_push(w->a, &all, t->triton);
 	for (size_t i = 0; t && installs_torch(w) && i < w->solution->nvariables; i++) {
 		const char *key = w->solution->variables[i]->key, *spec = NULL;
