@@ -50,7 +50,7 @@ is_shown(struct arena *a, const char *name)
  * Masks the parts of a URL's path that may be a token: 12 bytes or more with a digit and a letter.
  * Some indexes have it there: https://pypi.example/TOKEN/simple.
  */
-const char *
+static const char *
 mask_paths(struct arena *a, const char *text)
 {
 	enum { LEAST = 12 };

@@ -80,8 +80,6 @@ const char *driver_cuda(struct look *l);
 bool holds_secret(const struct names *hidden, const char *name);
 /* Returns the variables, sorted; *** for the value of each one that is not on the list. */
 const char *environment_text(struct look *l, const struct names *hidden);
-/* Returns a text without the parts of URLs' paths that may be tokens. */
-const char *mask_paths(struct arena *a, const char *text);
 /* Returns the configuration files of pip and uv. */
 const char *package_settings(struct look *l);
 

@@ -54,6 +54,11 @@ KNOWN = [
     f"PuTTY-User-Key-File-2: ssh-rsa\nPrivate-Lines: 2\n«{key_lines(2, 'putty')}»\nPrivate-MAC: x",
 ]  # fmt: skip
 
+KNOWN += [
+    "-----BEGIN EC PRIVATE KEY-----\n«MHcCAQEEIAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\nq1w2e3»\n-----END EC PRIVATE KEY-----",
+    f"a line with «{b64('me:hunter2base')}» alone",
+]  # fmt: skip
+
 # These were written after the design: 21 of 30 were masked at first sight. Three passwords that only the grammar of a command
 # shows are left out: `echo x | sudo -S`, `net use /user:me x`, `--password-file=<(echo x)`.
 KNOWN += [
@@ -89,7 +94,7 @@ HARMLESS = [
     "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", "GPU-5fd4a1b2-9c3d-4e5f-8a7b-0c1d2e3f4a5b",
     "MIG-9c3d4e5f-8a7b-5fd4-a1b2-0c1d2e3f4a5b", "nvidia/cuda:12.1.0-devel-ubuntu22.04@sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
     "torch-2.2.2+cu121-cp311-cp311-manylinux_2_17_x86_64.manylinux2014_x86_64.whl", "undefined symbol: _ZN2at4_ops10zeros_like4callERKNS_6TensorESt8optionalIN3c1010ScalarTypeEE",
-    "_ZNK3c1010TensorImpl36is_contiguous_nondefault_policy_implENS_12MemoryFormatE", "commit 75b3bb72d8f4c0a1e2d3c4b5a6978877665544332",
+    "_ZN2at6TensorC2ERKS0_S2_N3c106ScalarES3_S4_B5cxx11", "_ZNK3c1010TensorImpl36is_contiguous_nondefault_policy_implENS_12MemoryFormatE", "commit 75b3bb72d8f4c0a1e2d3c4b5a6978877665544332",
     "https://files.example.org/pypi/2b/1a/9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f0/einops-0.8.0-py3-none-any.whl",
     "torch_cuda_arch_list = 8.0;8.6;9.0+PTX", "PATH=/usr/local/cuda/bin:/usr/local/sbin:/usr/bin", "secret: PIP_TOKEN", "secrets: [PIP_TOKEN, WANDB]",
     "--secret id=PIP_TOKEN,src=/run/x", "pad_token: <pad> (id 0)", "eos_token='</s>', bos_token='<s>'", "max_tokens=4096, num_tokens: 300",
