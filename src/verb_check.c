@@ -72,6 +72,21 @@ is_stopped(const struct cell_verdicts *all)
 	return all->n && all->at[all->n - 1].stopped;
 }
 
+/* Copies the parts of a stack, whose arena ends with its cell. */
+static void
+keep_parts(struct arena *a, const struct stack_parts *parts, struct stack_parts *out)
+{
+	list_each (x, parts) {
+		struct stack_part kept = *x;
+
+		kept.what = arena_strdup(a, x->what);
+		kept.why = arena_strdup(a, x->why);
+		kept.date = x->date ? arena_strdup(a, x->date) : NULL;
+		kept.source = x->source ? arena_strdup(a, x->source) : NULL;
+		list_push(a, out, kept);
+	}
+}
+
 /* Plans every cell, so that all errors are reported. */
 void
 check_cells(struct run *r, struct diags *ds, const char *path, recipe_open *open, void *ctx,
@@ -101,17 +116,11 @@ check_cells(struct run *r, struct diags *ds, const char *path, recipe_open *open
 		s = resolve(scratch, ds, r->facts, rs->at[i], &how);
 		p = s ? plan_make(scratch, ds, s, NULL) : NULL;
 		if (p) {
-			const struct unchecked_parts *parts = &s->unchecked;
-
 			render_judge(scratch, ds, p);
 			v.summary = arena_strdup(r->a, stack_summary(scratch, s));
 			v.facts = s->solution->facts_used;
-			for (size_t k = 0; k < parts->n; k++)
-				list_push(r->a, &v.unchecked,
-					  (struct unchecked_part){
-						  arena_strdup(r->a, parts->at[k].what),
-						  arena_strdup(r->a, parts->at[k].why),
-						  parts->at[k].by });
+			v.unlisted = s->unlisted;
+			keep_parts(r->a, &s->parts, &v.parts);
 			if (choices && r->o->verbose)
 				choices_of(choices, s);
 		}
@@ -143,7 +152,9 @@ static const char *const words[OUTCOMES] = { "compatible", "no known problem", "
 static enum outcome
 outcome_of(const struct cell_verdict *v)
 {
-	return v->incompatible ? INCOMPATIBLE : v->unchecked.n ? NO_PROBLEM : COMPATIBLE;
+	if (v->incompatible)
+		return INCOMPATIBLE;
+	return stack_open(&v->parts, NULL) ? NO_PROBLEM : COMPATIBLE;
 }
 
 const char *
@@ -164,36 +175,86 @@ outcome_of_all(const struct cell_verdicts *all)
 	return worst;
 }
 
-/* Prints a line for each unchecked part, once for all cells; if there are very many, only the first
- * ones. */
-static void
-unchecked_lines(struct run *r, struct buf *out, const struct cell_verdicts *all)
+enum { SHOWN = 20, NAMES_SHOWN = 12 };
+
+/* Returns the packages that only other packages require, as one line; NULL: each one was read. */
+static const char *
+indirect_line(struct run *r, const struct stack_parts *all)
 {
-	enum { SHOWN = 20 };
-	struct map seen = MAP(r->a);
-	bool one = all->n == 1; /* one cell names each part once */
+	struct names names = { 0 };
 	size_t n = 0;
 
-	for (size_t i = 0; i < all->n; i++)
-		list_each (u, &all->at[i].unchecked) {
-			bool shown = n < SHOWN || r->o->verbose;
-			const char *line = NULL;
+	list_each (x, all) {
+		if (!x->indirect || x->coverage == COVERAGE_READ)
+			continue;
+		n++;
+		if (n <= NAMES_SHOWN || r->o->verbose)
+			list_push(r->a, &names, x->what);
+	}
+	if (!n)
+		return NULL;
+	return arena_printf(r->a,
+			    "  not checked: %zu package%s that others require: METADATA was not "
+			    "read: %s%s\n",
+			    n, n == 1 ? "" : "s", names_join(r->a, &names, ", "),
+			    n > names.n ? " ..." : "");
+}
 
-			if (!one || shown)
-				line = arena_printf(r->a, "  not checked: %s: %s\n", u->what,
-						    u->why);
-			if (!one && map_put(&seen, line, &seen))
+/* Prints a line for each part that was not read, once for all cells; if there are very many, only the
+ * first ones. */
+static void
+open_lines(struct run *r, struct buf *out, const struct cell_verdicts *all)
+{
+	struct map seen = MAP(r->a);
+	size_t n = 0;
+
+	list_each (v, all) {
+		const char *more = indirect_line(r, &v->parts);
+
+		list_each (x, &v->parts) {
+			const char *line;
+
+			if (x->coverage == COVERAGE_READ || x->indirect)
 				continue;
-			if (shown)
+			line = arena_printf(r->a, "  not checked: %s: %s\n", x->what, x->why);
+			if (map_put(&seen, line, &seen))
+				continue;
+			if (n++ < SHOWN || r->o->verbose)
 				buf_puts(out, line);
-			n++;
 		}
+		if (more && !map_put(&seen, more, &seen))
+			buf_puts(out, more);
+	}
 	if (n > SHOWN && !r->o->verbose)
 		buf_printf(out, "  not checked: %zu more: --verbose lists them\n", n - SHOWN);
 }
 
 /*
- *   recipes/torch222-cu121.yaml: no known problem. torch 2.2.2 (cu121), python 3.11, ...
+ * Returns what was checked and what was not: ". GPU, CUDA, ABI and compilers: checked. Requirements of
+ * 3 packages: not read; run `check --online`"; or "".
+ */
+static const char *
+claims(struct run *r, const struct stack_parts *parts)
+{
+	const enum checked_by metadata = BY_METADATA;
+	size_t packages = stack_open(parts, &metadata), others = stack_open(parts, NULL) - packages;
+	struct buf b = BUF(r->a);
+
+	if (!packages && !others)
+		return "";
+	buf_puts(&b, ". GPU, CUDA, ABI and compilers: ");
+	if (others)
+		buf_printf(&b, "%zu part%s not checked", others, others == 1 ? "" : "s");
+	else
+		buf_puts(&b, "checked");
+	if (packages)
+		buf_printf(&b, ". Requirements of %zu package%s: not read%s", packages,
+			   packages == 1 ? "" : "s", r->o->online ? "" : "; run `check --online`");
+	return buf_text(&b);
+}
+
+/*
+ *   recipes/torch222-cu121.yaml: no known problem. torch 2.2.2 (cu121), python 3.11. GPU, ...
  *     not checked: vllm 0.33.0: not in the knowledge base
  */
 static void
@@ -208,9 +269,9 @@ verdict_lines(struct run *r, struct buf *out, const struct cell_verdicts *all)
 	if (all->n > 1)
 		buf_printf(out, ". %zu cells", all->n);
 	else if (outcome != INCOMPATIBLE)
-		buf_printf(out, ". %s", all->at[0].summary);
+		buf_printf(out, ". %s%s", all->at[0].summary, claims(r, &all->at[0].parts));
 	buf_putc(out, '\n');
-	unchecked_lines(r, out, all);
+	open_lines(r, out, all);
 }
 
 const char *
@@ -270,7 +331,7 @@ show_table(struct run *r, const struct cell_verdicts *all)
 			comma = ", ";
 		}
 	buf_putc(&r->out, '\n');
-	unchecked_lines(r, &r->out, all);
+	open_lines(r, &r->out, all);
 }
 
 /* Writes a diagnostic on one line; --diagnostics json also has the notes and the edits. */
@@ -299,10 +360,17 @@ show_json(struct run *r, const struct cell_verdicts *all)
 			 "'warnings': %n, 'unchecked': [",
 			 v->path, v->cell, words[outcome_of(v)], v->summary, &v->errors,
 			 &v->warnings);
-		for (size_t k = 0; k < v->unchecked.n; k++)
-			json_put(&j, "('what': %s, 'why': %s)", v->unchecked.at[k].what,
-				 v->unchecked.at[k].why);
-		json_put(&j, "], 'diagnostics': [");
+		list_each (x, &v->parts)
+			if (x->coverage != COVERAGE_READ)
+				json_put(&j, "('what': %s, 'why': %s)", x->what, x->why);
+		json_put(&j, "], 'coverage': [");
+		list_each (x, &v->parts)
+			json_put(&j,
+				 "('kind': %s, 'what': %s, 'coverage': %s, 'why': %s, 'date': %o, "
+				 "'source': %o, 'indirect': %b)",
+				 part_words[x->kind], x->what, coverage_words[x->coverage], x->why,
+				 x->date, x->source, (int)x->indirect);
+		json_put(&j, "], 'unlisted': %d, 'diagnostics': [", (int)v->unlisted);
 		for (size_t k = 0; k < v->reported.n; k++)
 			json_diagnostic(&j, v->reported.at[k]);
 		json_put(&j, "], 'facts': %d", v->facts);

@@ -65,13 +65,14 @@ compare_verdicts(struct arena *a, const struct cell_verdict *before, const struc
 			return (struct worse){ arena_printf(a, "%s: %s", id, d->text),
 					       .at = d->at };
 	}
-	for (size_t i = 0; i < now->unchecked.n && now->unchecked.n > before->unchecked.n; i++) {
-		const struct unchecked_part *new = &now->unchecked.at[i];
-		bool old = false;
+	for (size_t i = 0;
+	     i < now->parts.n && stack_open(&now->parts, NULL) > stack_open(&before->parts, NULL);
+	     i++) {
+		const struct stack_part *new = &now->parts.at[i];
 
-		for (size_t k = 0; k < before->unchecked.n; k++)
-			old |= !strcmp(before->unchecked.at[k].what, new->what);
-		if (!old)
+		if (new->coverage != COVERAGE_READ &&
+		    !list_any(old, &before->parts,
+			      old->coverage != COVERAGE_READ && !strcmp(old->what, new->what)))
 			return (struct worse){ arena_printf(a, "not checked: %s: %s", new->what,
 							    new->why),
 					       .release = new->what };

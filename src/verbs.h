@@ -48,8 +48,8 @@ LINKED_WORLD int world_facts_refresh(struct run *r, const char *user);
 
 struct cell_verdict;
 /*
- * Runs `check --online`: resolves one cell with uv, as `lock` does. Removes the parts that this
- * checks from v->unchecked; conflicts become errors.
+ * Runs `check --online`: resolves one cell with uv, as `lock` does. The parts of v->parts that
+ * uv resolved count as read; conflicts become errors.
  *
  *   in      s: NULL: the cell has no stack, and its errors begin with `since`; the function tries
  *           their helps with uv, and adds to each whether the stack then locks
@@ -150,7 +150,8 @@ struct cell_verdict {
 	bool stopped;            /* check --online: a signal ended it, so there is no verdict */
 	struct names errors, warnings;
 	struct reported LIST(const struct diag *) reported;
-	struct unchecked_parts unchecked;
+	struct stack_parts parts;
+	size_t unlisted; /* packages that others require and of which no release is known */
 	unsigned facts;
 };
 struct cell_verdicts LIST(struct cell_verdict);

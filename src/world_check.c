@@ -8,20 +8,27 @@
 static void
 leave_unchecked(struct locking *l, struct cell_verdict *v, const char *what, const char *why)
 {
-	list_push(l->r->a, &v->unchecked, (struct unchecked_part){ what, why, BY_NOTHING });
+	list_push(l->r->a, &v->parts,
+		  (struct stack_part){ .kind = PART_PACKAGE,
+				       .coverage = COVERAGE_UNKNOWN,
+				       .what = what,
+				       .why = why });
 }
 
-/* Removes the unchecked parts that a resolution checks. */
+/* Marks the parts that a resolution reads. */
 static void
-keep_unchecked(struct unchecked_parts *all, bool torch_index)
+mark_read(struct stack_parts *all, bool torch_index)
 {
-	size_t n = 0;
+	for (size_t i = 0; i < all->n; i++) {
+		struct stack_part *x = &all->at[i];
 
-	for (size_t i = 0; i < all->n; i++)
-		if (all->at[i].by == BY_NOTHING ||
-		    (all->at[i].by == BY_TORCH_INDEX && !torch_index))
-			all->at[n++] = all->at[i];
-	all->n = n;
+		if (x->coverage == COVERAGE_READ || x->by == BY_NOTHING ||
+		    (x->by == BY_TORCH_INDEX && !torch_index))
+			continue;
+		x->coverage = COVERAGE_READ;
+		x->why = "resolved by uv";
+		x->date = x->source = NULL;
+	}
 }
 
 /* Resolves a cell; if the index of torch cannot be read, it uses the torch of the default index. */
@@ -63,9 +70,9 @@ forget_checked(struct locking *l, const struct cell_verdict *v, struct names *le
 			    !facts_extension(l->r->facts, name) &&
 			    !facts_package_independent(l->r->facts, name);
 
-		for (size_t k = 0; k < v->unchecked.n; k++)
-			open |= lock_mentions(v->unchecked.at[k].what, name) ||
-				lock_mentions(v->unchecked.at[k].why, name);
+		list_each (x, &v->parts)
+			open |= x->coverage != COVERAGE_READ &&
+				(lock_mentions(x->what, name) || lock_mentions(x->why, name));
 		if (open)
 			left_out->at[n++] = name;
 	}
@@ -85,7 +92,7 @@ check_stack(struct locking *l, struct cell_verdict *v)
 		lock_conflict(l, q, &answer);
 	forget_checked(l, v, &left_out);
 	if (end == UV_DONE)
-		keep_unchecked(&v->unchecked, !l->stand_in);
+		mark_read(&v->parts, !l->stand_in);
 	for (size_t i = 0; i < left_out.n; i++)
 		leave_unchecked(l, v, left_out.at[i],
 				arena_printf(l->r->a,

@@ -77,9 +77,9 @@ judge_cell(struct run *r, const struct cell_verdict *v, const char *digest,
 	const struct names *codes = v->errors.n ? &v->errors : &v->warnings;
 	struct report_cell c = { .name = v->cell, .codes = names_join(r->a, codes, " ") };
 
-	c.check = (struct report_said){ v->incompatible ? REPORT_BAD :
-					v->unchecked.n  ? REPORT_OPEN :
-							  REPORT_GOOD,
+	c.check = (struct report_said){ v->incompatible             ? REPORT_BAD :
+					stack_open(&v->parts, NULL) ? REPORT_OPEN :
+								      REPORT_GOOD,
 					verdict_word(v) };
 	c.build = report_build_said(r->a, f->record, digest);
 	c.proof = report_proof_said(r->a, f->proof, f->record, digest);
@@ -124,7 +124,7 @@ fill_page(struct run *r, const struct recipes *rs, const struct cell_verdicts *a
 	page->recipe = rs->at[page->cell];
 	page->command = world_recipe(r->a, r->o, page->recipe->cell);
 	page->summary = v->summary;
-	page->unchecked = v->unchecked;
+	page->parts = v->parts;
 	page->plan = v->incompatible ? NULL : pipeline_plan(r, r->a, &ignored, page->recipe, NULL);
 	if (!v->incompatible &&
 	    !page->plan) { /* the lock cannot be used; the page has the reason */

@@ -280,7 +280,8 @@ check_read(struct checker *c, const struct node *releases)
 		if (read && !node_is_null(read) && !node_get(r, "requires"))
 			bad(c, read->at, "`read` needs `requires`, which METADATA has");
 		if (read && !node_is_null(read) && node_get(r, "requires_source"))
-			bad(c, read->at, "`read` excludes `requires_source`: METADATA is the source");
+			bad(c, read->at,
+			    "`read` excludes `requires_source`: METADATA is the source");
 	}
 }
 

@@ -378,16 +378,14 @@ struct package_release {
 	struct names requires; /* requirements, with markers and the tracked ones of extras */
 	bool wheels_known, requires_known, sdist; /* was read: wheels, METADATA; has sdist */
 	const char *source_name, *source; /* of requires, if not METADATA: from its file's table */
-	/* The day on which the index page listed it and its METADATA was read whole, "2026-11-28"; NULL:
-	 * never, so that `requires` is a hint. */
-	const char *read;
-	bool read_alone; /* the release states `read` itself; otherwise its file does */
-	long day;                         /* day of its upload, in months of 31 days; 0: unknown */
+	const char *read; /* day of its index page and METADATA, or NULL: `requires` are hints */
+	bool read_alone;  /* the release states `read` itself; otherwise its file does */
+	long day;         /* day of its upload, in months of 31 days; 0: unknown */
 	const struct claim *claim;
 };
 /* An ordinary package, or an extension that is also on the index. */
 struct python_package {
-	const char *name, *source;              /* name: normalised */
+	const char *name, *source, *read;       /* name: normalised; read: day of its file */
 	const struct package_release *releases; /* oldest first */
 	size_t n;                               /* 0: the knowledge base lists no release */
 	bool partial, sample; /* not from the index; the index has many other releases */
@@ -453,10 +451,9 @@ struct rule_condition {
 	bool absent;        /* the recipe does not name it */
 	bool given; /* only the recipe decides it: env, apt, from, library, other gpus, and absent */
 	bool all;   /* for gpus: all of them; otherwise any */
-	/* The variable in the specifier; its name is NULL if there is none. */
 	struct rule_reference {
-		enum rule_variable variable;
-		const char *name;
+		enum rule_variable variable; /* in the specifier */
+		const char *name;            /* NULL: none */
 		bool major;
 	} reference;
 };
@@ -470,11 +467,10 @@ struct rule {
 	const char *sentence, *help, *source; /* help may be NULL */
 };
 
-/* Returns the number of rules.  Each rule is read at its first use. */
+/* Return the number of rules; the normalised name of the package in the first condition of one, or
+ * NULL; and rule `i`, in the order of the files, which is read at its first use. */
 size_t facts_rule_count(const struct facts *f);
-/* Returns the normalised name of the package in its first condition, or NULL. */
 const char *facts_rule_package(const struct facts *f, size_t i);
-/* Returns rule `i`, in the order of the files. */
 const struct rule *facts_rule(const struct facts *f, size_t i);
 
 /* --- costs --- */

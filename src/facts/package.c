@@ -97,6 +97,7 @@ facts_package(const struct facts *f, const char *name)
 		.releases = read_releases(f, x),
 		.n = fact_count(fact_get(x, "releases")),
 		.source = fact_source(f->a, x),
+		.read = fact_text_of(x, "read"),
 		.partial = fact_true_of(x, "partial"),
 		.sample = fact_true_of(x, "sample"),
 	};
@@ -158,8 +159,8 @@ package_requires_source(const struct facts *f, const struct package_release *r)
 	const char *place = fact_source(f->a, r->claim), *source = r->source;
 
 	if (r->read_alone)
-		source = arena_printf(f->a, "PyPI: index page and METADATA of this release, read %s",
-				      r->read);
+		source = arena_printf(
+			f->a, "PyPI: index page and METADATA of this release, read %s", r->read);
 	return source ? arena_printf(f->a, "%.*s(%s)", (int)strcspn(place, "("), place, source) :
 			place;
 }

@@ -330,10 +330,11 @@ page_diags(struct page *p)
 				   where ? arena_printf(p->a, "%s: %s", where, l->text) : l->text);
 		}
 	}
-	for (size_t i = 0; i < p->r->unchecked.n; i++)
-		page_line(p, p->top, "unchecked",
-			  arena_printf(p->a, "%s: %s", p->r->unchecked.at[i].what,
-				       p->r->unchecked.at[i].why));
+	list_each (x, &p->r->parts) {
+		if (x->coverage != COVERAGE_READ)
+			page_line(p, p->top, "unchecked",
+				  arena_printf(p->a, "%s: %s", x->what, x->why));
+	}
 }
 
 /* --- the recipe --- */

@@ -46,7 +46,7 @@ struct report {
 	const char *summary;         /* "torch 2.2.2 (cu121), ..."; NULL: there is no stack */
 	const struct plan *plan;     /* NULL if the stack cannot work */
 	const struct diags *diags;
-	struct unchecked_parts unchecked;
+	struct stack_parts parts;
 	struct report_files files;
 	struct report_cells LIST(struct report_cell) cells; /* cells of the matrix; at least one */
 	size_t cell;                                        /* index of the described cell */

@@ -166,7 +166,7 @@ is_read(struct workspace *w, const char *key, const char *extra)
 		span = package_span(p, c->v);
 	if (!span.older)
 		return false;
-	if (!p->partial && !p->sample && !span.older->source_name && !span.newer->source_name)
+	if (span.older->read && span.newer->read)
 		return true;
 	return list_any(x, &span.older->requires, is_of_extra(*x, name_normalize(w->a, extra)));
 }

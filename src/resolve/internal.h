@@ -56,7 +56,7 @@ struct workspace {
 	struct map by_key;                                                /* key -> struct domain */
 	unsigned of_kind
 		[VARIABLE_KINDS]; /* 1 plus the number of the only variable of a kind; or 0 */
-	struct map listed;        /* the names in s->unchecked */
+	struct map listed;        /* the names in s->parts */
 	struct map bounded;       /* requirements that the recipe's packages have in any release */
 	struct requests LIST(struct request) requests;
 	struct solver_pins LIST(struct solve_pin) solver_pins;
@@ -102,6 +102,9 @@ int variable_find(const struct workspace *w, const char *key);
 struct solver_variable *variable_at(struct workspace *w, unsigned variable);
 /* Returns the candidate of a text, compared by version; adds a missing one, marked unknown. */
 size_t variable_candidate(struct workspace *w, unsigned variable, const char *text);
+
+/* Adds a candidate without a version: a tag or commit of which nothing is known. */
+void variable_commit(struct workspace *w, unsigned variable, const char *ref);
 
 /* --- sets, for rows --- */
 
@@ -329,7 +332,7 @@ solve_word *set_pythons_with(struct workspace *w, const struct marker *m,
 			     const struct names *extras);
 /* Returns true if `packages` or `extensions` of the recipe has it. */
 bool recipe_has(const struct workspace *w, const char *key);
-/* Returns the extra index that serves a package, or NULL; resolve_unchecked() lists it. */
+/* Returns the extra index that serves a package, or NULL; resolve_coverage() lists it. */
 const struct recipe_index *extra_index(const struct workspace *w, const char *key);
 /* Returns true if an extension is a wheel of an extra index: `from: wheel` without a url. */
 bool is_index_wheel(const struct workspace *w, const struct recipe_extension *e);
@@ -350,18 +353,8 @@ bool has_pairing(struct workspace *w, const char *key, const struct version *v, 
 /* Returns the releases with the requirements of a candidate of a package. */
 struct package_span release_span(struct workspace *w, const struct solver_variable *t,
 				 const struct candidate *c);
-/* Returns true if a release between two listed ones certainly has a requirement of both. */
-bool is_shared(const struct python_package *p, const struct package_release *r, const char *text);
 /* Returns the Pythons for which a requirement counts, with the extras that the recipe names. */
 solve_word *pythons_for(struct workspace *w, const char *key, const struct marker *m);
-/* Returns why it is unknown whether the stack meets the requirements of a candidate; NULL: it does. */
-const char *release_doubt(struct workspace *w, const struct solver_variable *t,
-			  const struct candidate *c);
-/* Returns a pinned package of a later line than a candidate that requires it without an upper bound. */
-const char *release_later(struct workspace *w, const struct solver_variable *t,
-			  const struct candidate *c);
-/* Returns true if the stack compiles an extension released before the line of its torch. */
-bool extension_is_older(struct workspace *w, const struct stack_extension *x);
 /* Returns true for torchvision and torchaudio, each release of which belongs to one torch. */
 bool is_companion(const char *key);
 /* Returns the release that was built for that torch; NULL: none, or no companion. */
@@ -423,8 +416,11 @@ void resolve_extensions(struct workspace *w); /* versions, sources, environment,
 void resolve_packages(struct workspace *w);   /* build requirements, ordinary ones, constraints */
 void resolve_apt(struct workspace *w);        /* the operating system's packages, both stages */
 
-void resolve_check(struct workspace *w);     /* runs the checks of checks.def */
-void resolve_unchecked(struct workspace *w); /* lists the parts that could not be checked */
+void resolve_check(struct workspace *w);    /* runs the checks of checks.def */
+void resolve_coverage(struct workspace *w); /* lists the parts of the stack with their coverage */
+
+/* Returns true for a build of torch for GPUs of AMD or Intel: "rocm6.2", "xpu". */
+bool is_other_vendor(const char *build);
 
 /* --- decisions --- */
 struct choice choice_given(struct text t, const char *reason);

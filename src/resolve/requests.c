@@ -303,7 +303,9 @@ request_requirement(struct workspace *w, const struct recipe_requirement *q, boo
 	}
 	release = release_of_url(w, req);
 	if (!release && !is_tracked(w, key)) {
-		if (req->url || !facts_package_independent(w->f, key))
+		/* That no requirement of a package matters says nothing about which releases exist. */
+		if (req->url || *specifiers_text(w->a, req->spec) ||
+		    !facts_package_independent(w->f, key))
 			not_checked(w, q, application, "not in the knowledge base");
 		else if (req->extras.n)
 			not_checked(w, q, application,
@@ -373,6 +375,8 @@ request_release(struct workspace *w, const struct recipe_extension *e, unsigned 
 		p.sentence = arena_printf(w->a, "the recipe requires %s %s", e->name.s, e->ref.s);
 		t = e->ref;
 		exact = release_of_ref(w, e);
+		if (exact == e->ref.s)
+			variable_commit(w, variable, exact);
 	} else if (exact) {
 		p.kind = REQUEST_URL;
 		t = e->url;

@@ -1,4 +1,4 @@
-#include "internal.h"
+#include "coverage.h"
 
 struct choice
 choice_given(struct text t, const char *reason)
@@ -167,7 +167,7 @@ ignored_by(const struct texts *ignore, const struct diag *d)
 	return i;
 }
 
-/* Turns errors that the recipe ignores into warnings, and lists them as unchecked parts. */
+/* Turns errors that the recipe ignores into warnings, and lists them as parts that were not read. */
 static void
 ignore_errors(struct workspace *w, struct diag *found)
 {
@@ -177,9 +177,10 @@ ignore_errors(struct workspace *w, struct diag *found)
 		if (diag_severity(d) == SEV_ERROR && ignored_by(ignore, d) < ignore->n &&
 		    can_be_forced(w->f, d->code)) {
 			diag_force(d);
-			list_push(w->a, &w->s->unchecked,
-				  (struct unchecked_part){ code_table[d->code].id,
-							   "this error is ignored", BY_NOTHING });
+			coverage_add(w, (struct stack_part){ .kind = PART_RULE,
+							     .coverage = COVERAGE_UNKNOWN,
+							     .what = code_table[d->code].id,
+							     .why = "this error is ignored" });
 		}
 }
 
@@ -238,7 +239,7 @@ resolve(struct arena *a, struct diags *ds, const struct facts *f, const struct r
 	resolve_apt(w);
 	resolve_last(w);
 	resolve_check(w);
-	resolve_unchecked(w);
+	resolve_coverage(w);
 	if (r->ignore.n) {
 		ignore_errors(w, *found);
 		ignore_warnings(w, found);

@@ -296,13 +296,39 @@ enum checked_by {
 	BY_TORCH_INDEX, /* the index of torch, which has that build */
 };
 
-/* A part of the recipe that was not checked, with its reason: "vllm 0.33.0", "not in the knowledge
- * base". */
-struct unchecked_part {
-	const char *what, *why;
-	enum checked_by by;
+/* How well a part of a stack is known. */
+enum coverage {
+	COVERAGE_READ,    /* somebody read it at its source */
+	COVERAGE_PARTIAL, /* hints, or the releases before and after it: they may exclude a stack, and
+			   * never confirm one */
+	COVERAGE_UNKNOWN,
 };
-struct unchecked_parts LIST(struct unchecked_part);
+enum part_kind {
+	PART_BASE,
+	PART_CUDA,
+	PART_PYTHON,
+	PART_TORCH,
+	PART_INDEX,
+	PART_EXTENSION,
+	PART_PACKAGE,
+	PART_FILE, /* a file with requirements of the application */
+	PART_RULE, /* a rule or finding of the knowledge base */
+};
+extern const char *const coverage_words[], *const part_words[];
+
+/* A part of a stack, with its reason: "vllm 0.33.0", "not in the knowledge base". */
+struct stack_part {
+	enum part_kind kind;
+	enum coverage coverage;
+	const char *what, *why;
+	const char *date;   /* the day on which it was read, "2026-11-23"; NULL: unknown */
+	const char *source; /* in the knowledge base, or NULL */
+	enum checked_by by; /* what would read it */
+	bool indirect;      /* a package that only other packages require */
+};
+struct stack_parts LIST(struct stack_part);
+/* Returns the number of parts that were not read; by: only those, or NULL. */
+size_t stack_open(const struct stack_parts *all, const enum checked_by *by);
 
 /* The source of an extension's code. */
 enum source_kind {
@@ -392,7 +418,8 @@ struct stack {
 	const char *platform;       /* "linux/amd64" */
 	bool compiles;              /* the stack compiles at least one extension */
 	bool locked;                /* every pin has a hash */
-	struct unchecked_parts unchecked; /* empty: everything in the recipe was checked */
+	struct stack_parts parts;   /* compatible only if each one was read */
+	size_t unlisted; /* packages that others require and of which no release is known */
 };
 
 /*

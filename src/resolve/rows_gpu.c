@@ -20,7 +20,7 @@ gpu_label(struct workspace *w, unsigned gpu)
 
 /* --- GPU <-> torch's build --- */
 
-/* An unknown list counts as code that runs on the GPU; resolve_unchecked() reports it. */
+/* An unknown list counts as code that runs on the GPU; resolve_coverage() reports it. */
 static bool
 runs(const struct workspace *w, const struct torch_variant *v, const char *cc)
 {

@@ -1,4 +1,4 @@
-#include "internal.h"
+#include "coverage.h"
 
 /*
  * Pairings of two packages in the knowledge base, from any source.
@@ -9,19 +9,20 @@
 
 /*
  * Returns the releases in the range, without unknown ones (a commit, or releases newer than all known
- * ones).  A fact about every release also holds for the one that pip selects.
+ * ones: a range ends at the newest release that was read).  A fact about every release also holds for the one that pip selects.
  */
 static solve_word *
 numbered_in(struct workspace *w, unsigned variable, const char *spec)
 {
 	const struct solver_variable *t = variable_at(w, variable);
 	solve_word *set = set_in(w, variable, spec);
+	bool range = !specifiers_pin(facts_specifiers(w->f, spec));
 
 	for (size_t i = 0; i < t->n; i++) {
 		const struct candidate *c = &t->c[i];
 
 		if ((*c->text || strcmp(spec, ">=0") != 0) &&
-		    (!c->v ||
+		    (!c->v || (range && candidate_beyond(w, t, c)) ||
 		     (!c->known && !facts_version(w->f, c->text) && strpbrk(c->text, ">~"))))
 			solve_set_remove(set, i);
 	}

@@ -386,7 +386,7 @@ release_span(struct workspace *w, const struct solver_variable *t, const struct 
 }
 
 /* If the file has a sample of the releases, an exact pin may differ between those that it lists. */
-bool
+static bool
 is_shared(const struct python_package *p, const struct package_release *other, const char *text)
 {
 	return names_have(&other->requires, text) && !(p->sample && strstr(text, "=="));

@@ -3,8 +3,7 @@
 /* torch: the builds and Pythons of a release, its dependencies, and limits on other packages. */
 
 /*
- * The knowledge base does not list builds for GPUs of other vendors, and a private index can have
- * any build. If it lists only PyPI's build of a release, others may exist: an unlisted build is
+ * A private index can have any build, and check_vendor() rejects those for GPUs of other vendors. If it lists only PyPI's build of a release, others may exist: an unlisted build is
  * then only a warning.
  */
 void
@@ -21,8 +20,10 @@ constraint_torch_build(struct query *q, struct workspace *w)
 		with_cuda += t->variants[i].cuda != NULL;
 	}
 	if (warns && tags.n && !custom)
-		add_allows(q, build, set_named(w, build, &tags, false), t->source,
-			   "the knowledge base lists torch %s only as %s", t->version,
+		add_allows(q, build,
+			   SET_WHERE(w, build, c,
+				     names_have(&tags, c->text) || is_other_vendor(c->text)),
+			   t->source, "the knowledge base lists torch %s only as %s", t->version,
 			   names_words(w->a, &tags, "and"));
 	else if (!warns && t)
 		add_requires(q, build,

@@ -1,3 +1,4 @@
+#include "coverage.h"
 #include "rules.h"
 
 /* The variables, conditions and sentences of a compatibility rule. */
@@ -42,8 +43,10 @@ rule_value(struct workspace *w, enum rule_variable variable, int domain, size_t 
 
 	if (variable == VAR_TORCH_CUDA)
 		return cuda_of_tag(w->a, c->text);
-	/* A commit has no version, and a range may contain no known release. */
-	if (variable == VAR_PACKAGE && (!c->v || (!c->known && strpbrk(c->text, "<>~!") != NULL)))
+	/* A commit has no version, a range may contain no known release, and no rule was tested with
+	 * a release above the newest known one. */
+	if (variable == VAR_PACKAGE && (!c->v || (!c->known && strpbrk(c->text, "<>~!") != NULL) ||
+					candidate_beyond(w, variable_at(w, (unsigned)domain), c)))
 		return NULL;
 	return c->text;
 }

@@ -140,20 +140,28 @@ fill_python(struct workspace *w, struct domain *s)
 		add_once(w, s, all.at[i], NULL);
 }
 
-/* Adds the index data of the existing candidates; for an ordinary package, also all releases. A
- * sample of releases does not tell which ones can be installed. */
+/*
+ * Adds the index data of the existing candidates; for an ordinary package, also all releases. Of a
+ * sample, only those that were read can certainly be installed, and the index has others: the last
+ * candidate stands for them.
+ */
 static void
 fill_published(struct workspace *w, struct domain *s, const struct python_package *p)
 {
+	bool had = s->t.n;
+
 	for (size_t i = 0; p && i < s->t.n; i++)
 		if (s->t.c[i].v)
 			s->t.c[i].published = package_release(p, s->t.c[i].v);
-	for (size_t i = p && !p->sample && !s->t.n ? p->n : 0; i-- > 0;)
-		push(w, s,
-		     (struct candidate){ .text = p->releases[i].version,
-					 .v = p->releases[i].v,
-					 .published = &p->releases[i],
-					 .known = true });
+	for (size_t i = p && !had ? p->n : 0; i-- > 0;)
+		if (!p->sample || p->releases[i].read)
+			push(w, s,
+			     (struct candidate){ .text = p->releases[i].version,
+						 .v = p->releases[i].v,
+						 .published = &p->releases[i],
+						 .known = true });
+	if (p && p->sample && !had && s->t.n)
+		push(w, s, (struct candidate){ .text = "" });
 }
 
 /* Adds the releases of torchvision and torchaudio that are pairs of torch's releases. */
@@ -322,6 +330,12 @@ variable_candidate(struct workspace *w, unsigned variable, const char *text)
 	return s->t.n - 1;
 }
 
+void
+variable_commit(struct workspace *w, unsigned variable, const char *ref)
+{
+	push(w, w->variables.at[variable], (struct candidate){ .text = ref });
+}
+
 /* --- sets --- */
 
 solve_word *
@@ -459,14 +473,20 @@ set_allowed(struct workspace *w, unsigned variable, const struct specifiers *spe
 {
 	const struct version *exact = specifiers_pin(spec);
 	const char *text = specifiers_text(w->a, spec);
+	const struct python_package *p = facts_package(w->f, variable_at(w, variable)->key);
 	solve_word *set = set_in(w, variable, text);
 
-	if (!exact && !set_is_empty(w, variable, set))
+	if (!exact && !set_is_empty(w, variable, set) && !(p && p->sample))
 		return set;
 	if (!exact)
 		add_range(w, variable, text);
-	if (!exact && !set_is_empty(w, variable, set_text(w, variable, text)))
-		return set_text(w, variable, text);
+	/* Of a sample, the releases that were read, and those that stand for the range. */
+	if (!exact)
+		set = SET_WHERE(w, variable, c,
+				!strcmp(c->text, text) ||
+					(c->known && c->v && specifiers_match(spec, c->v)));
+	if (!exact && !set_is_empty(w, variable, set))
+		return set;
 	/* A companion's version may include the tag of its build, which is not a separate release. */
 	if (exact)
 		text = is_companion(variable_at(w, variable)->key) ? version_public(w->a, exact) :
