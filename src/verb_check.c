@@ -385,10 +385,17 @@ show_json(struct run *r, const struct cell_verdicts *all)
 	json_end(&j);
 }
 
+static const char *const required[] = { "compatible", "no-known-problem" };
+
 int
 check_status(const struct run *r, bool complete)
 {
-	return r->o->strict && (r->ds.warnings || !complete) ? EXIT_DIAGNOSED : EXIT_DONE;
+	/* --require says what --strict requires of the verdict; without it, --strict requires all. */
+	bool all = r->o->verdict ? !strcmp(r->o->verdict, required[0]) : r->o->strict;
+
+	if ((r->o->strict && r->ds.warnings) || (all && !complete))
+		return EXIT_DIAGNOSED;
+	return EXIT_DONE;
 }
 
 int
@@ -398,6 +405,10 @@ verb_check(struct run *r)
 	struct buf choices = BUF(r->a);
 	double timeout_s;
 
+	if (r->o->verdict && strcmp(r->o->verdict, required[0]) != 0 &&
+	    strcmp(r->o->verdict, required[1]) != 0)
+		return usage_error("--require is %s or %s, not `%s`", required[0], required[1],
+				   r->o->verdict);
 	if (r->o->fix && r->o->online)
 		return usage_error("--fix and --online exclude each other");
 	if (r->o->builds.n && !r->o->online)

@@ -9,6 +9,7 @@
 /*
  *   $ stackbuild why recipes/torch222-cu121.yaml numpy
  *   numpy<2 (the newest known: 1.26.4)
+ *     coverage   read 2026-11-23: index page; its requirements do not matter
  *     required   recipes/torch222-cu121.yaml:32:12: the recipe requires numpy<2
  *     because    torch 2.2.2 was compiled against numpy 1
  *     requires   numpy 1.26.4 has wheels for Python 3.9 to 3.12
@@ -21,8 +22,9 @@ struct answer {
 	const char *name, *value;
 	struct names asked; /* places and sentences of the recipe's requirements */
 	struct names because, demands, possible, sources;
-	struct names impossible; /* "2.0.2, 2.1.3: why" */
-	struct names known;      /* other names to suggest */
+	struct names impossible;       /* "2.0.2, 2.1.3: why" */
+	struct names known;            /* other names to suggest */
+	const struct stack_part *part; /* its coverage, or NULL */
 };
 
 static void
@@ -157,6 +159,33 @@ ask_stack(struct run *r, const struct stack *s, const char *name, struct answer 
 	return true;
 }
 
+/* Finds the coverage of a package, an extension, torch or the base: a part that begins with its name. */
+static void
+ask_coverage(struct run *r, const struct stack *s, const char *name, struct answer *out)
+{
+	const char *key = name_normalize(r->a, name);
+
+	list_each (x, &s->parts) {
+		const char *what =
+			name_normalize(r->a, arena_copy(r->a, x->what, strcspn(x->what, " ")));
+
+		if (out->part || (strcmp(what, key) != 0 && strcmp(name, part_words[x->kind]) != 0))
+			continue;
+		out->part = x;
+		once(r->a, &out->sources, x->source);
+	}
+}
+
+/* Returns "read 2026-11-23: index page and METADATA". */
+static const char *
+coverage_words_of(struct run *r, const struct stack_part *x)
+{
+	bool dated = x->coverage == COVERAGE_READ && x->date;
+
+	return arena_printf(r->a, "%s%s%s: %s", coverage_words[x->coverage], dated ? " " : "",
+			    dated ? x->date : "", x->why);
+}
+
 static int
 nothing_of(struct run *r, const struct solution *solution, const char *name, struct names *known)
 {
@@ -186,6 +215,8 @@ show_text(struct run *r, const struct answer *x)
 		buf_printf(&r->out, "%s\n", x->value);
 	else
 		buf_printf(&r->out, "%s %s\n", x->name, x->value);
+	if (x->part)
+		buf_printf(&r->out, "  %-10s %s\n", "coverage", coverage_words_of(r, x->part));
 	lines(&r->out, "required", &x->asked);
 	lines(&r->out, "because", &x->because);
 	lines(&r->out, "requires", &x->demands);
@@ -202,10 +233,13 @@ show_json(struct run *r, const struct answer *x)
 	struct json j = json_to(&r->out);
 
 	json_put(&j,
-		 "{'name': %s, 'value': %s, 'asked_for': %n, 'because': %n, 'asks': %n, "
-		 "'possible': %n, 'not_possible': %n, 'sources': %n}",
-		 x->name, x->value, &x->asked, &x->because, &x->demands, &x->possible,
-		 &x->impossible, &x->sources);
+		 "{'name': %s, 'value': %s, 'coverage': %o, 'coverage_why': %o, 'coverage_date': "
+		 "%o, "
+		 "'asked_for': %n, 'because': %n, 'asks': %n, 'possible': %n, 'not_possible': %n, "
+		 "'sources': %n}",
+		 x->name, x->value, x->part ? coverage_words[x->part->coverage] : NULL,
+		 x->part ? x->part->why : NULL, x->part ? x->part->date : NULL, &x->asked,
+		 &x->because, &x->demands, &x->possible, &x->impossible, &x->sources);
 }
 
 int
@@ -228,6 +262,8 @@ verb_why(struct run *r)
 		solution_report(&r->ds, solution, false);
 	solved = ask_solver(r, solution, name, &x);
 	there = s && ask_stack(r, s, name, &x);
+	if (s)
+		ask_coverage(r, s, name, &x);
 	if (!solved && !there)
 		return nothing_of(r, solution, name, &x.known);
 	x.value = x.value ? x.value : x.name;

@@ -99,7 +99,7 @@ torch_and_its_builds(void **state)
 	comes_to("SB0228", "torch: {version: 2.2.2, index: cu124}\n");
 	comes_to("SB0228", "torch: 2.2.2+cu124\n");
 	comes_to("(SB0229)", "torch: {version: 2.15.0, index: cu126}\n");
-	comes_to("(SB0229)", "torch: {version: 2.6.0, index: rocm6.2}\n");
+	comes_to("", "torch: {version: 2.6.0, index: rocm6.2}\n");
 	comes_to("", "torch: {version: 2.2.2, index: \"https://wheels.example.org/cu124\"}\n");
 	comes_to("SB0228",
 		 "torch: {version: 2.2.2, index: \"https://download.pytorch.org/whl/cu124\"}\n");
