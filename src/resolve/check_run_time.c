@@ -120,3 +120,49 @@ check_run_time(struct workspace *w)
 			check_brought(w, p);
 		}
 }
+
+/* --- variables that keep a stack off the GPU --- */
+
+/* Returns what a setting does to the GPU code of a stack; NULL: nothing. */
+static const char *
+harm_of(const char *name, const char *value)
+{
+	bool on = *value && strcmp(value, "0") != 0 && strcmp(value, "FALSE") != 0 &&
+		  strcmp(value, "False") != 0;
+
+	if (!strcmp(name, "CUDA_VISIBLE_DEVICES") && (!*value || !strcmp(value, "-1")))
+		return "CUDA shows no GPU to a process with this value";
+	if (on && ends_with(name, "_SKIP_CUDA_BUILD"))
+		return "it builds the extension without its CUDA code";
+	if (on && ends_with(name, "_FORCE_FALLBACK"))
+		return "it makes the extension use slower code instead of its CUDA code";
+	return NULL;
+}
+
+static void
+check_harm(struct workspace *w, const struct settings *env)
+{
+	list_each (x, env) {
+		const char *why = harm_of(x->name.s, x->value.s ? x->value.s : "");
+		struct diag *d;
+
+		if (!why)
+			continue;
+		d = diag_at(w->ds, W_NO_KERNELS, x->name.at, "`%s` keeps the stack off the GPU",
+			    x->name.s);
+		diag_why(d, "%s", why);
+		if (w->r->gpus.n)
+			diag_note(d, w->r->gpus.at[0].text.at, "a GPU is named here");
+		diag_help(d, "remove the variable, or build a CPU stack with `index: cpu`");
+	}
+}
+
+void
+check_kernels_off(struct workspace *w)
+{
+	if (!gpu_evidence(w))
+		return;
+	check_harm(w, &w->r->env);
+	list_each (e, &w->s->extensions)
+		check_harm(w, &e->asked->env);
+}
