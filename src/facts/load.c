@@ -150,9 +150,8 @@ static const struct node nothing = { .kind = NODE_MAP };
 
 /*
  * Returns true if an overlay needs the content of a built-in file: to merge them, or to check
- * references. A release refers to no other file. An overlay can remove the names that a file such as
- * gpus.yaml defines, but no extension and no package: then only its own references can be wrong, and
- * the aliases of extensions.
+ * references. A release refers to no other file. Unless an overlay removes names that a file such as
+ * gpus.yaml defines, only its own references can be wrong, and the aliases of extensions.
  */
 static bool
 is_needed(const struct fact_files *over, const char *name)
@@ -162,7 +161,7 @@ is_needed(const struct fact_files *over, const char *name)
 	if (facts_defines_names(name))
 		return true;
 	list_each (mine, over)
-		if (!strcmp(mine->name, name) || facts_defines_names(mine->name) ||
+		if (!strcmp(mine->name, name) || facts_removes_names(mine) ||
 		    (starts_with(mine->name, "extensions/") && starts_with(name, "extensions/")))
 			return true;
 	return false;

@@ -34,6 +34,23 @@ facts_defines_names(const char *file)
 	return false;
 }
 
+bool
+facts_removes_names(const struct fact_file *over)
+{
+	for (size_t k = 0; k < KINDS; k++) {
+		const struct node *names = kinds[k].file && !strcmp(kinds[k].file, over->name) ?
+						   node_get(over->root, kinds[k].keys) :
+						   NULL;
+
+		if (names && names->kind != NODE_MAP)
+			return true;
+		for (size_t i = 0; names && i < names->n; i++)
+			if (node_is_null(names->pairs[i].value))
+				return true;
+	}
+	return false;
+}
+
 struct refs {
 	struct arena *a;
 	struct diags *ds;

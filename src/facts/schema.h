@@ -182,6 +182,8 @@ bool facts_check_references(struct arena *a, struct diags *ds, const struct fact
 
 /* Returns true for a file with a map whose keys other files may refer to, such as gpus.yaml. */
 bool facts_defines_names(const char *file);
+/* Returns true if a file of an overlay removes such keys. */
+bool facts_removes_names(const struct fact_file *over);
 
 /*
  * facts_with_overlay -- merges the files of an overlay into the built-in ones and checks them;
