@@ -204,14 +204,6 @@ base_torch(struct maker *m, struct step *st)
 		list_push(m->a, &op->packages.requirements, s->torch_packages.at[i].requirement);
 }
 
-/* Returns true if a package that is installed with torch may require numpy. */
-static bool
-may_need_numpy(const struct stack *s)
-{
-	return list_any(p, &s->torch_packages,
-			strcmp(p->key, "torch") != 0 && strcmp(p->key, "triton") != 0);
-}
-
 static void
 torch_step(struct maker *m)
 {
@@ -242,7 +234,7 @@ torch_step(struct maker *m)
 		return;
 	}
 	plan_constraints(m, &st, constraints);
-	if (st.index && may_need_numpy(s) && s->numpy.value) {
+	if (st.index && s->torch_packages.n > 1 && s->numpy.value) {
 		st.numpy = s->numpy.value;
 		pip_install(m, &st,
 			    "numpy first: packages installed with torch would take any version",

@@ -159,7 +159,9 @@ companion_add(struct workspace *w, const struct requirement *req, struct stack_p
 	const struct torch_release *t = w->s->torch_release;
 	const char *pair = t ? torch_companion(t, req->key) : NULL;
 
-	if (strcmp(req->key, "triton") ? !companion_is_with_torch(w, req) : !brings_triton(w))
+	if (!strcmp(req->key, "triton"))
+		return brings_triton(w);
+	if (!companion_is_with_torch(w, req))
 		return false;
 	if (is_listed(&w->s->torch_packages, req->key))
 		return true;

@@ -13,7 +13,8 @@ void companions_of_packages(struct workspace *w);
 bool companion_is_with_torch(const struct workspace *w, const struct requirement *req);
 /* Returns an item of torch.with, or a companion in packages:, as the torch step installs it. */
 struct stack_package companion_given(struct workspace *w, const struct recipe_requirement *q);
-/* Adds a requirement of an extension to the torch step; false: it is no companion of torch. */
+/* Adds a requirement of an extension to the torch step, unless torch brings it; false: it is no
+ * companion of torch. */
 bool companion_add(struct workspace *w, const struct requirement *req, struct stack_package p);
 /* Returns constraints that pin the companions of the torch step whose requirement does not. */
 struct names companion_versions(struct workspace *w);

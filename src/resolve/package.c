@@ -335,10 +335,7 @@ constrain_all(struct workspace *w)
 	struct map seen = MAP(w->a);
 	const struct names versions = companion_versions(w);
 
-	/* torch itself pins its triton; later steps have a guard for it. */
-	list_each (p, &s->torch_packages)
-		if (p->given || strcmp(p->key, "triton") != 0)
-			constrain(w, &seen, p->requirement);
+	constrain_packages(w, &seen, &s->torch_packages);
 	list_each (line, &versions)
 		constrain(w, &seen, *line);
 	if (s->numpy.value)
