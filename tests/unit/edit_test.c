@@ -352,7 +352,7 @@ a_file_is_replaced(void **state)
 	link = fs_join(a, dir, "link");
 	ds = DIAGS(ds, a);
 	assert_true(fs_write(&ds, path, "one", 3, 0644, false, NULL));
-	assert_int_equal(chmod(path, 04751), 0);
+	assert_int_equal(chmod(path, 01751), 0);
 	assert_int_equal(symlink("r", link), 0);
 	assert_false(fs_replace(&ds, link, "six", 3, "two", 3));
 	assert_int_equal(ds.errors, 1);
@@ -361,7 +361,7 @@ a_file_is_replaced(void **state)
 	assert_int_equal(lstat(link, &st), 0);
 	assert_true(S_ISLNK(st.st_mode));
 	assert_int_equal(stat(path, &st), 0);
-	assert_int_equal(st.st_mode & 07777, 04751);
+	assert_int_equal(st.st_mode & 07777, 01751);
 	assert_int_equal(unlink(link), 0);
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(rmdir(dir), 0);
