@@ -18,7 +18,7 @@
 #include "base/fs.h"
 #include "base/str.h"
 #include "base/toml.h"
-#include "fetch/http.h"
+#include "fetch/fetch.h"
 #include "harvest/harvest.h"
 #include "internal.h"
 
