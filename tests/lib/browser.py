@@ -9,7 +9,20 @@ import tempfile
 import time
 
 TIMEOUT_S = 60
-PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+def found():
+    """Returns a Chromium that runs, or None and why there is none: that of Ubuntu only asks for a snap."""
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    if not program:
+        return None, "chromium is not installed"
+    p = subprocess.run([program, "--version"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if p.returncode or "hromium" not in p.stdout:
+        return None, f"{program} does not run: " + " ".join(p.stdout.split())[:100]
+    return program, None
+
+
+PROGRAM, WHY_NOT = found()
 
 
 class Browser:
