@@ -32,13 +32,15 @@ coverage_date(struct arena *a, const char *source)
 
 /* --- releases --- */
 
-/* Returns the newest release that the knowledge base lists, or NULL. */
+/* Returns the newest release that the knowledge base lists; NULL: none, or a sample, which may lack newer ones. */
 static const char *
 newest_listed(struct workspace *w, const struct solver_variable *t)
 {
 	const struct python_package *p = facts_package(w->f, t->key);
 	const char *newest = p && p->n ? p->releases[p->n - 1].version : NULL;
 
+	if (p && p->sample)
+		return NULL;
 	for (size_t i = 0; i < t->n; i++)
 		if (t->c[i].known && (!newest || text_version_order(w, t->c[i].text, newest) > 0))
 			newest = t->c[i].text;
