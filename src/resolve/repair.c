@@ -414,12 +414,14 @@ add_way(const struct solution *solution, const struct conflict *c, const struct 
 	r.best = best ? *best : solve_again(solution, c, pins);
 	if (r.best.status != SOLVE_FOUND)
 		return;
-	/* An unknown torch is not a useful repair. */
+	/* An unknown torch, or a release of a package that was not read, is not a useful repair. */
 	for (size_t i = 0; i < pins->n; i++) {
 		const struct request *p = &solution->requests[pins->at[i]];
 		const struct candidate *now = chosen_then(solution, &r.best, p);
 
 		if (p->kind == REQUEST_TORCH && now && !now->known)
+			return;
+		if (p->kind == REQUEST_REQUIREMENT && now && !*now->text)
 			return;
 	}
 	repair_changes(solution, &r);
