@@ -173,6 +173,16 @@ solve_wanted(const struct choosing *c, struct diags *ds, const char *variable, c
 
 struct shown LIST(const struct solver_variable *);
 
+/* Returns true if the knowledge base has only a few releases of a package, so that its newest is unknown. */
+static bool
+is_sample(struct run *r, const struct solver_variable *t)
+{
+	const struct python_package *p =
+		t->kind == VARIABLE_PACKAGE ? facts_package(r->facts, t->key) : NULL;
+
+	return p && p->sample;
+}
+
 /* Returns the variables to print, in the order of the stack. */
 static struct shown
 variables_shown(struct run *r, const struct solution *solution)
@@ -185,6 +195,7 @@ variables_shown(struct run *r, const struct solution *solution)
 	for (size_t k = 0; k < COUNT(order); k++)
 		for (size_t i = 0; i < solution->nvariables; i++)
 			if (solution->variables[i]->kind == order[k] &&
+			    !is_sample(r, solution->variables[i]) &&
 			    solution_selected(solution, solution->variables[i]->key))
 				list_push(r->a, &shown, solution->variables[i]);
 	return shown;
