@@ -1,6 +1,7 @@
 #include "proc.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -383,32 +384,41 @@ proc_run(struct arena *a, const struct proc_spec *spec, struct proc_result *r)
 
 /* --- temporary directories --- */
 
-/* The newest temporary directories; a process has fewer at a time. */
-static const char *temps[8];
+/* The newest temporary directories; a process has fewer at a time. "": none */
+static char temps[8][PATH_MAX];
 
 /* Starts rm(1), because removing a directory in this process needs memory. */
 static void
 remove_temps(void)
 {
 	for (size_t i = 0; i < COUNT(temps); i++) {
-		char *const argv[] = { "rm", "-rf", "--", (char *)temps[i], NULL };
+		char *const argv[] = { "rm", "-rf", "--", temps[i], NULL };
 		pid_t pid;
 
-		if (temps[i] && posix_spawn(&pid, "/bin/rm", NULL, NULL, argv, environ) == 0)
+		if (*temps[i] && posix_spawn(&pid, "/bin/rm", NULL, NULL, argv, environ) == 0)
 			waitpid(pid, NULL, 0);
 	}
+}
+
+void
+proc_remove_at_exhaustion(const char *path)
+{
+	static size_t made;
+
+	if (strlen(path) >= sizeof(temps[0]))
+		return;
+	memcpy(temps[made++ % COUNT(temps)], path, strlen(path) + 1);
+	memory_at_exhaustion(remove_temps);
 }
 
 const char *
 proc_temp(struct arena *a, const char *dir, const char *name)
 {
-	static size_t made;
 	const char *tmp = getenv("TMPDIR");
 	char *path = arena_printf(a, "%s/%s-XXXXXX", dir ? dir : tmp && *tmp ? tmp : "/tmp", name);
 
 	if (!mkdtemp(path))
 		return NULL;
-	temps[made++ % COUNT(temps)] = path;
-	memory_at_exhaustion(remove_temps);
+	proc_remove_at_exhaustion(path);
 	return path;
 }

@@ -131,11 +131,13 @@ void proc_end_descendants(struct arena *a);
 /*
  * proc_temp -- makes a temporary directory DIR/NAME-xxxxxx, as mkdtemp(3).
  *
- *   in      a: the path lives as long as the process; dir NULL: $TMPDIR, or /tmp
+ *   in      dir NULL: $TMPDIR, or /tmp
  *   out     the caller removes the directory; if memory runs out before, rm(1) does
  *   errors  NULL: errno has the reason
  */
 const char *proc_temp(struct arena *a, const char *dir, const char *name);
+/* Lets rm(1) remove a directory if memory runs out. The path may be gone by then. */
+void proc_remove_at_exhaustion(const char *path);
 
 /* Returns every file of that name in PATH, in order; a file with several names appears once. */
 struct names proc_which_all(struct arena *a, const char *name);

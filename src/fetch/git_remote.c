@@ -355,8 +355,10 @@ git_mirror(struct arena *a, const char *url, const char *ref, const char *commit
 				    strerror(errno));
 		return false;
 	}
-	if (new.fd >= 0)
+	if (new.fd >= 0) {
 		r.new = new.path;
+		proc_remove_at_exhaustion(r.new);
+	}
 	if (!modules_of(&r, mirror, seconds, modules, why)) {
 		fs_temp_drop(&new);
 		return false;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/proc.h"
 #include "base/str.h"
 #include "inspect/inspect.h"
 #include "internal.h"
@@ -112,6 +113,8 @@ deep_read(struct work *w, struct found_release *r)
 	if (fs_make_parents(w->a, fs_join(w->a, w->h->how->dir, "x")) &&
 	    fs_temp_dir(w->a, fs_join(w->a, w->h->how->dir, "x"), 0700, &temp))
 		q.to_path = path = fs_join(w->a, temp.path, file->name);
+	if (path)
+		proc_remove_at_exhaustion(temp.path);
 	if (!path)
 		w->why = arena_printf(w->a, "cannot write below `%s`: %s", w->h->how->dir,
 				      strerror(errno));

@@ -193,6 +193,7 @@ bundle_read(struct arena *a, struct diags *ds, const char *file, const char *dir
 	if (!fs_make_parents(a, dir) || !fs_temp_dir(a, dir, 0777, &temp))
 		return wrong(&u, arena_printf(a, "cannot write %s: %s", dir, strerror(errno)));
 	u.dir = temp.path;
+	proc_remove_at_exhaustion(u.dir);
 	u.from = archive_read_new();
 	archive_read_support_format_tar(u.from);
 	archive_read_support_filter_zstd(u.from);

@@ -205,6 +205,7 @@ store_get(struct arena *a, struct diags *ds, struct store *s, const char *key,
 		return STORE_UNREACHABLE;
 	if ((mkdir(folder, 0777) == 0 || errno == EEXIST) &&
 	    fs_temp_dir(a, fs_join(a, folder, "x"), 0700, &temp)) {
+		proc_remove_at_exhaustion(temp.path);
 		answer = store_take(a, &mine, s, key, want, temp.path, &e, &from);
 		to = e ? fs_join(a, folder, e->wheel) : NULL;
 		failed = answer == STORE_HIT && rename(from, to) < 0;

@@ -183,10 +183,10 @@ static void
 a_newer_source_moves_the_date(void **state)
 {
 	(void)state;
-	lay("packages/requests.yaml", "source: \"PyPI: index page, read 2031-01-02\"\n");
+	lay("packages/new-package.yaml", "source: \"PyPI: index page, read 2031-01-02\"\n");
 	load();
 	assert_string_equal(facts_date(f), "2031-01-02");
-	assert_int_equal(facts_package(f, "requests")->n, 0);
+	assert_int_equal(facts_package(f, "new-package")->n, 0);
 }
 
 /* The releases of a package are those of one state of the index. */
