@@ -72,15 +72,20 @@ is_stopped(const struct cell_verdicts *all)
 	return all->n && all->at[all->n - 1].stopped;
 }
 
-/* Copies the parts of a stack, whose arena ends with its cell. */
+/* Copies the parts of a stack, whose arena ends with its cell. Many parts in a row share a reason. */
 static void
 keep_parts(struct arena *a, const struct stack_parts *parts, struct stack_parts *out)
 {
+	const char *why = NULL;
+
+	*out = (struct stack_parts){ .at = arena_array_of(a, struct stack_part, parts->n + 1),
+				     .cap = parts->n + 1 };
 	list_each (x, parts) {
 		struct stack_part kept = *x;
 
 		kept.what = arena_strdup(a, x->what);
-		kept.why = arena_strdup(a, x->why);
+		kept.why = x->why == why ? out->at[out->n - 1].why : arena_strdup(a, x->why);
+		why = x->why;
 		kept.date = x->date ? arena_strdup(a, x->date) : NULL;
 		kept.source = x->source ? arena_strdup(a, x->source) : NULL;
 		list_push(a, out, kept);
@@ -212,15 +217,14 @@ open_lines(struct run *r, struct buf *out, const struct cell_verdicts *all)
 		const char *more = indirect_line(r, &v->parts);
 
 		list_each (x, &v->parts) {
-			const char *line;
-
 			if (x->coverage == COVERAGE_READ || x->indirect)
 				continue;
-			line = arena_printf(r->a, "  not checked: %s: %s\n", x->what, x->why);
-			if (map_put(&seen, line, &seen))
+			/* Only several cells repeat a part. */
+			if (all->n > 1 &&
+			    map_put(&seen, arena_printf(r->a, "%s: %s", x->what, x->why), &seen))
 				continue;
 			if (n++ < SHOWN || r->o->verbose)
-				buf_puts(out, line);
+				buf_printf(out, "  not checked: %s: %s\n", x->what, x->why);
 		}
 		if (more && !map_put(&seen, more, &seen))
 			buf_puts(out, more);

@@ -376,6 +376,11 @@ coverage_add(struct workspace *w, struct stack_part part)
 void
 resolve_coverage(struct workspace *w)
 {
+	struct stack_parts *parts = &w->s->parts;
+
+	/* A list that grows leaves its smaller arrays in the arena. */
+	parts->cap = w->unchecked.n;
+	parts->at = parts->cap ? arena_array_of(w->a, struct stack_part, parts->cap) : NULL;
 	add_surroundings(w);
 	add_torch(w);
 	for (size_t i = 0; i < w->s->extensions.n; i++)

@@ -352,9 +352,15 @@ constrain_all(struct workspace *w)
 		constrain(w, &seen, *line);
 	constrain_packages(w, &seen, &s->build_deps);
 	constrain_packages(w, &seen, &s->packages);
-	for (size_t i = 0; i < s->packages.n; i++)
-		if (package_asked(w, s->packages.at[i].key) && has_version(w, &s->packages.at[i]))
-			constrain_others(w, &seen, s->packages.at[i].key, false);
+	for (size_t i = 0; i < s->packages.n; i++) {
+		const struct stack_package *p = &s->packages.at[i];
+		size_t n;
+
+		/* The search for pairings is the cheapest condition, and most packages have none. */
+		facts_pairings(w->f, p->key, &n);
+		if (n && package_asked(w, p->key) && has_version(w, p))
+			constrain_others(w, &seen, p->key, false);
+	}
 	for (size_t i = 0; i < s->extensions.n; i++)
 		constrain_others(w, &seen, s->extensions.at[i].name, true);
 	s->package_constraints = s->constraints;

@@ -318,13 +318,14 @@ extern const char *const coverage_words[], *const part_words[];
 
 /* A part of a stack, with its reason: "vllm 0.33.0", "not in the knowledge base". */
 struct stack_part {
-	enum part_kind kind;
-	enum coverage coverage;
 	const char *what, *why;
 	const char *date;   /* the day on which it was read, "2026-11-23"; NULL: unknown */
 	const char *source; /* in the knowledge base, or NULL */
-	enum checked_by by; /* what would read it */
-	bool indirect;      /* a package that only other packages require */
+	/* Small, because a recipe may have 20,000 parts. */
+	enum part_kind kind : 8;
+	enum coverage coverage : 8;
+	enum checked_by by : 8; /* what would read it */
+	bool indirect;          /* a package that only other packages require */
 };
 struct stack_parts LIST(struct stack_part);
 /* Returns the number of parts that were not read; by: only those, or NULL. */

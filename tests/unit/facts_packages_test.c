@@ -176,7 +176,7 @@ packages_and_costs(void **state)
 	assert_true(facts_cost(f, "extension", "no-such").seconds ==
 		    facts_cost(f, "extension", NULL).seconds);
 	assert_true(facts_cost(f, "no-such-kind", NULL).seconds == 0);
-	assert_string_equal(facts_date(f), "2026-11-27");
+	assert_string_equal(facts_date(f), "2026-11-28");
 }
 
 /* --- every entry can be read, and has a source --- */
