@@ -311,13 +311,20 @@ def main():
     args.memory = max(before + before // 10, LEAST) if before else max(args.memory, 1)
     wait_turn(shared, args, env)
     held = [] if shared.held is None else [shared.held]
+    child, early = None, []  # a signal may arrive before Popen returns, when the command already runs
+
+    def forward(number, _):
+        child.send_signal(number) if child else early.append(number)
+
+    for name in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(name, forward)
     try:
         child = subprocess.Popen(command, env=env, pass_fds=held)
     except OSError as e:
         say("%s cannot be run: %s" % (command[0], e.strerror))
         return 127
-    for name in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(name, lambda n, _: child.send_signal(n))
+    for number in early:
+        child.send_signal(number)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal also signals the child
     status = watch(args.name, child)
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10
