@@ -157,7 +157,7 @@ deps:
 
 # ca-certificates, curl and build-essential are what a rendered script would install; no test installs a package.
 deps-test: deps
-	@ci/deps build-essential g++ libcmocka-dev python3 python3-dev python3-venv ca-certificates curl shellcheck git patch chromium tidy
+	@ci/deps build-essential g++ libcmocka-dev python3 python3-dev python3-venv ca-certificates curl shellcheck git patch chromium tidy zstd
 
 demo: deps
 	@$(MAKE) --no-print-directory -j2 all
@@ -374,5 +374,5 @@ test-triton: deps-test all $(VENV)-triton/ok
 clean:
 	rm -rf $(BUILD) $(DIST) stackbuild
 
--include $(shell find $(BUILD) \( -name "testbed*" -o -name dist -o -name engines -o -name e2e -o -name venv \) -prune \
+-include $(shell find $(BUILD) \( -name "testbed*" -o -name dist -o -name engines -o -name clean-root -o -name e2e -o -name venv \) -prune \
 	-o -name '*.d' -type f -print 2>/dev/null)
