@@ -96,7 +96,7 @@ struct proc_helper {
  *   in      body: gets the other end of the socket and ctx; the process ends when it returns
  *   errors  false: errno has the reason
  *
- * The helper has a session of its own, so that no key of a terminal reaches it, and no other file
+ * The helper runs in a separate session, so that no key of a terminal reaches it, and no other file
  * of this process. It ignores signals that end programs, but it is killed when this process ends.
  */
 bool proc_helper_start(struct proc_helper *h, void (*body)(int fd, const void *ctx),
@@ -136,7 +136,7 @@ void proc_end_descendants(struct arena *a);
  *   errors  NULL: errno has the reason
  */
 const char *proc_temp(struct arena *a, const char *dir, const char *name);
-/* Lets rm(1) remove a directory if memory runs out. The path may be gone by then. */
+/* Lets rm(1) remove a directory if memory runs out. By then, the path may no longer exist. */
 void proc_remove_at_exhaustion(const char *path);
 
 /* Returns every file of that name in PATH, in order; a file with several names appears once. */
