@@ -7,6 +7,7 @@
 #include "base/fs.h"
 #include "base/str.h"
 #include "edited.h"
+#include "find.h"
 #include "lock/lock.h"
 #include "render/render.h"
 
@@ -190,91 +191,6 @@ program_run(const struct options *o)
 	return status;
 }
 
-/*
- * Returns whether a file of this directory looks like a recipe: a line starts with one of these
- * keys.
- */
-static bool
-looks_like_recipe(struct arena *a, const char *path)
-{
-	const struct source *src = fs_read_quiet(a, path, FS_READ_MAX);
-
-	return src && str_matches(src->text, "(?m)^(torch|base|extensions):");
-}
-
-/* Returns the default recipe: stack.yaml, or the only recipe in this directory. */
-static const char *
-assumed_recipe(struct arena *a, const char **why)
-{
-	struct names files = { 0 }, recipes = { 0 };
-	struct diags ds = DIAGS(ds, a);
-
-	*why = NULL;
-	if (fs_exists("stack.yaml"))
-		return "stack.yaml";
-	fs_list(a, &ds, ".", ".yaml", &files);
-	fs_list(a, &ds, ".", ".yml", &files);
-	for (size_t i = 0; i < files.n; i++)
-		if (looks_like_recipe(a, files.at[i]))
-			list_push(a, &recipes, files.at[i]);
-	if (recipes.n == 1)
-		return recipes.at[0];
-	*why = recipes.n ?
-		       arena_printf(a, "name one of the recipes of this directory: %s",
-				    names_join(a, &recipes, ", ")) :
-		       "name a recipe: this directory has none, and `stackbuild init` creates one";
-	return NULL;
-}
-
-static bool
-is_recipe(const char *argument)
-{
-	return str_matches(argument, "\\.ya?ml$|^-$") || fs_exists(argument);
-}
-
-/* Returns how many arguments a command has at least if the first one is the recipe. */
-static size_t
-arguments_with_recipe(const struct options *o)
-{
-	if (o->verb == VERB_add || o->verb == VERB_publish)
-		return is_recipe(o->args.at[0]) ? 2 : o->args.n + 1;
-	return o->verb == VERB_why || o->verb == VERB_mirror ? 2 : 1;
-}
-
-/* Puts the recipe before the other arguments: the last argument of `mirror`, or the default
- * recipe. */
-static bool
-assume_recipe(struct arena *a, struct options *o, const char **why)
-{
-	struct names args = { 0 };
-	const char *last;
-	size_t named = arguments_with_recipe(o);
-
-	if (o->verb == VERB_mirror && o->args.n == 2) {
-		last = o->args.at[1];
-		o->args.at[1] = o->args.at[0];
-		o->args.at[0] = last;
-	}
-	if (o->unpack || !verb_takes(o->verb, "variant") || o->args.n >= named)
-		return true;
-	if (o->args.n && o->verb != VERB_mirror && is_recipe(o->args.at[0])) {
-		*why = arena_printf(a,
-				    o->verb == VERB_publish ?
-					    "also name the image: stackbuild %s %s HOST/NAME:TAG" :
-					    "also name a package: stackbuild %s %s numpy",
-				    verb_table[o->verb].name, o->args.at[0]);
-		return false;
-	}
-	o->assumed = assumed_recipe(a, why);
-	if (!o->assumed)
-		return false;
-	list_push(a, &args, o->assumed);
-	for (size_t i = 0; i < o->args.n; i++)
-		list_push(a, &args, o->args.at[i]);
-	o->args = args;
-	return true;
-}
-
 bool
 program_options(struct arena *a, int argc, char **argv, struct options *o, int *status)
 {
@@ -298,7 +214,7 @@ program_options(struct arena *a, int argc, char **argv, struct options *o, int *
 		fputs(buf_text(&b), stdout);
 	} else if (o->locked && o->no_lock) {
 		*status = usage_error("--locked and --no-lock exclude each other");
-	} else if (!assume_recipe(a, o, &why)) {
+	} else if (!find_recipe(a, o, &why)) {
 		*status = usage_error("%s", why);
 		return false;
 	} else {
