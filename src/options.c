@@ -17,6 +17,23 @@ const struct option_row option_rows[] = {
 #include "options.def"
 };
 
+const struct verb_item verb_items[] = {
+#define ITEM(verb, title, name, what) { VERB_##verb, title, name, what },
+#include "verbs.def"
+};
+const size_t verb_items_n = COUNT(verb_items);
+
+struct names
+verb_item_names(struct arena *a, const char *title)
+{
+	struct names names = { 0 };
+
+	for (size_t i = 0; i < verb_items_n; i++)
+		if (!strcmp(verb_items[i].title, title))
+			list_push(a, &names, verb_items[i].name);
+	return names;
+}
+
 bool
 verb_among(const char *verbs, enum verb v)
 {
@@ -158,6 +175,21 @@ parse_option(struct parser *p)
 	return store(p, r, value);
 }
 
+/* Rejects an engine that does not exist. */
+static bool
+check_engine(struct parser *p)
+{
+	const struct names known = verb_item_names(p->a, "Engines");
+	const char *name = p->o->engine, *near;
+
+	if (!name || names_have(&known, name))
+		return true;
+	near = str_nearest(name, known.at, known.n);
+	return fail(p, arena_printf(p->a, "there is no engine `%s`%s%s%s; engines: %s", name,
+				    near ? "; did you mean `" : "", near ? near : "",
+				    near ? "`?" : "", names_join(p->a, &known, " ")));
+}
+
 /* Rejects options of other commands, because an option without effect is misleading. */
 static bool
 check_verb(struct parser *p)
@@ -180,7 +212,7 @@ check_verb(struct parser *p)
 		return fail(p, arena_printf(p->a, "`%s` takes %s: stackbuild %s %s", v->name,
 					    v->args_max ? "fewer arguments" : "no arguments",
 					    v->name, v->args));
-	return true;
+	return check_engine(p);
 }
 
 static bool

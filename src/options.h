@@ -61,13 +61,13 @@ bool verb_find(struct arena *a, const char *name, enum verb *v, const char **why
 /* Returns whether a command takes an option of the table. */
 bool verb_takes(enum verb v, const char *option);
 
-/* Writes --help of the program (verb VERB_COUNT) or of one verb. */
-void options_help(enum verb verb, struct buf *out);
-/*
- * Writes the man page in roff, or the completion for "bash", "zsh" or "fish" (false: another
- * shell).
- */
-void options_man(const char *version, struct buf *out);
+/* Writes --help of the program (verb VERB_COUNT) or of one verb; brief: the commands alone. */
+void options_help(enum verb verb, bool brief, struct buf *out);
+/* Writes the man page of the program (verb VERB_COUNT) or of one verb in roff. */
+void options_man(const char *version, enum verb verb, struct buf *out);
+/* Writes the completion for "bash", "zsh" or "fish"; false: another shell. */
 bool options_completion(const char *shell, struct buf *out);
+/* Writes the values of a kind, one a line: "commands", "targets" or "engines"; false: another. */
+bool options_values(const char *kind, struct buf *out);
 
 #endif

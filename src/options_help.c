@@ -17,19 +17,18 @@ static const struct group {
 #include "options.def"
 };
 
-static const struct item {
-	enum verb verb;
-	const char *title, *name, *what;
-} items[] = {
-#define ITEM(verb, title, name, what) { VERB_##verb, title, name, what },
+static const struct task {
+	const char *title;
+	enum verb first;
+} tasks[] = {
+#define TASK(title, first) { title, VERB_##first },
 #include "verbs.def"
 };
 
-enum { WORDINGS = COUNT(wordings), GROUPS = COUNT(groups), ITEMS = COUNT(items) };
+enum { WORDINGS = COUNT(wordings), GROUPS = COUNT(groups), TASKS = COUNT(tasks) };
 
-/* Describes an option for a command, with its choices, and whether it may be repeated. */
-static const char *
-description(struct arena *a, const struct option_row *r, enum verb verb)
+const char *
+option_description(struct arena *a, const struct option_row *r, enum verb verb)
 {
 	struct names choices = names_split(a, r->choices ? r->choices : "", ' ');
 	const char *what = r->what;
@@ -89,7 +88,7 @@ print_options(enum verb verb, struct buf *out)
 			buf_puts(out, "      ");
 		option_name(out, r);
 		buf_printf(out, "%*s%s\n", out->n - before < 28 ? (int)(28 - (out->n - before)) : 2,
-			   "", description(out->a, r, verb));
+			   "", option_description(out->a, r, verb));
 	}
 }
 
@@ -99,17 +98,35 @@ print_items(enum verb verb, struct buf *out)
 {
 	const char *title = "";
 
-	for (size_t i = 0; i < ITEMS; i++) {
-		if (items[i].verb != verb)
+	for (size_t i = 0; i < verb_items_n; i++) {
+		if (verb_items[i].verb != verb)
 			continue;
-		if (strcmp(title, items[i].title) != 0)
-			buf_printf(out, "\n%s:\n", title = items[i].title);
-		buf_printf(out, "  %-14s %s\n", items[i].name, items[i].what);
+		if (strcmp(title, verb_items[i].title) != 0)
+			buf_printf(out, "\n%s:\n", title = verb_items[i].title);
+		buf_printf(out, "  %-14s %s\n", verb_items[i].name, verb_items[i].what);
+	}
+}
+
+/*
+ * Prints the commands by task:
+ *
+ *   Write  init        create a recipe from your answers
+ *          choose      find the newest stack with the given packages
+ */
+static void
+print_commands(struct buf *out)
+{
+	for (size_t v = 0, k = 0; v < VERB_COUNT; v++) {
+		bool begins = k < TASKS && tasks[k].first == v;
+
+		buf_printf(out, "  %-6s %-11s %s\n", begins ? tasks[k].title : "",
+			   verb_table[v].name, verb_table[v].what);
+		k += begins;
 	}
 }
 
 void
-options_help(enum verb verb, struct buf *out)
+options_help(enum verb verb, bool brief, struct buf *out)
 {
 	if (verb != VERB_COUNT) {
 		const struct verb_row *v = &verb_table[verb];
@@ -128,10 +145,10 @@ options_help(enum verb verb, struct buf *out)
 						 "");
 		return;
 	}
-	buf_puts(out, "stackbuild: build CUDA extension stacks that work, from one YAML recipe\n"
-		      "\nusage: stackbuild COMMAND [OPTION...] [FILE...]\n\n");
-	for (size_t i = 0; i < VERB_COUNT; i++)
-		buf_printf(out, "  %-11s %s\n", verb_table[i].name, verb_table[i].what);
+	buf_puts(out, "usage: stackbuild COMMAND [OPTION...] [FILE...]\n");
+	print_commands(out);
+	if (brief)
+		return;
 	print_options(VERB_COUNT, out);
 	buf_puts(out, "\nexample:  stackbuild render recipes/torch222-cu121.yaml\n"
 		      "          stackbuild help render   shows the options of one command\n");
@@ -148,9 +165,75 @@ roff(struct buf *out, const char *s)
 	}
 }
 
-void
-options_man(const char *version, struct buf *out)
+static void
+man_verb(struct buf *out, const struct verb_row *v)
 {
+	buf_puts(out, ".TP\n.B ");
+	roff(out, v->name);
+	buf_printf(out, " \\fI%s\\fR\n", v->args);
+	roff(out, v->what);
+	buf_puts(out, "\n.br\nExample: stackbuild ");
+	roff(out, v->example);
+	buf_putc(out, '\n');
+}
+
+/* verb VERB_COUNT: in the page of the program, with the commands that have the option. */
+static void
+man_option(struct buf *out, const struct option_row *r, enum verb verb)
+{
+	buf_puts(out, ".TP\n.B ");
+	if (r->letter)
+		buf_printf(out, "\\-%c, ", r->letter);
+	buf_puts(out, "\\-\\-");
+	roff(out, r->name);
+	buf_printf(out, " \\fI%s\\fR\n", r->arg ? r->arg : "");
+	roff(out, option_description(out->a, r, verb));
+	for (size_t w = 0; w < WORDINGS && verb == VERB_COUNT; w++)
+		if (!strcmp(wordings[w].name, r->name)) {
+			buf_printf(out, "\n.br\n%s: ", wordings[w].verbs);
+			roff(out, wordings[w].what);
+		}
+	if (*r->verbs && verb == VERB_COUNT)
+		buf_printf(out, "\n.br\nCommands: %s", r->verbs);
+	buf_putc(out, '\n');
+}
+
+static void
+man_of_verb(const char *version, enum verb verb, struct buf *out)
+{
+	const struct verb_row *v = &verb_table[verb];
+
+	buf_printf(out, ".TH STACKBUILD-%s 1 \"\" \"stackbuild %s\" \"User commands\"\n.SH NAME\n",
+		   v->name, version);
+	buf_printf(out, "stackbuild\\-%s \\- ", v->name);
+	roff(out, v->what);
+	buf_printf(out, "\n.SH SYNOPSIS\n.B stackbuild %s\n%s%s\n", v->name,
+		   strstr(v->args, "[OPTION") ? "" : "[\\fIOPTION\\fR...] ", v->args);
+	for (size_t i = 0; i < verb_items_n; i++) {
+		if (verb_items[i].verb != verb)
+			continue;
+		if (!i || strcmp(verb_items[i - 1].title, verb_items[i].title) != 0)
+			buf_printf(out, ".SH %s\n", verb_items[i].title);
+		buf_printf(out, ".TP\n.B %s\n", verb_items[i].name);
+		roff(out, verb_items[i].what);
+		buf_putc(out, '\n');
+	}
+	buf_puts(out, ".SH OPTIONS\n");
+	for (size_t i = 0; i < OPTION_ROWS; i++)
+		if (verb_among(option_rows[i].verbs, verb))
+			man_option(out, &option_rows[i], verb);
+	buf_puts(out, ".SH EXAMPLE\nstackbuild ");
+	roff(out, v->example);
+	buf_putc(out, '\n');
+}
+
+void
+options_man(const char *version, enum verb verb, struct buf *out)
+{
+	if (verb != VERB_COUNT) {
+		man_of_verb(version, verb, out);
+		return;
+	}
 	buf_printf(
 		out,
 		".TH STACKBUILD 1 \"\" \"stackbuild %s\" \"User commands\"\n"
@@ -163,33 +246,11 @@ options_man(const char *version, struct buf *out)
 		"Modal app and other targets, builds them, and tests the result.\n"
 		".SH COMMANDS\n",
 		version);
-	for (size_t i = 0; i < VERB_COUNT; i++) {
-		buf_puts(out, ".TP\n.B ");
-		roff(out, verb_table[i].name);
-		buf_printf(out, " \\fI%s\\fR\n", verb_table[i].args);
-		roff(out, verb_table[i].what);
-		buf_puts(out, "\n.br\nExample: stackbuild ");
-		roff(out, verb_table[i].example);
-		buf_putc(out, '\n');
-	}
+	for (size_t i = 0; i < VERB_COUNT; i++)
+		man_verb(out, &verb_table[i]);
 	buf_puts(out, ".SH OPTIONS\n");
-	for (size_t i = 0; i < OPTION_ROWS; i++) {
-		buf_puts(out, ".TP\n.B ");
-		if (option_rows[i].letter)
-			buf_printf(out, "\\-%c, ", option_rows[i].letter);
-		buf_puts(out, "\\-\\-");
-		roff(out, option_rows[i].name);
-		buf_printf(out, " \\fI%s\\fR\n", option_rows[i].arg ? option_rows[i].arg : "");
-		roff(out, description(out->a, &option_rows[i], VERB_COUNT));
-		for (size_t w = 0; w < WORDINGS; w++)
-			if (!strcmp(wordings[w].name, option_rows[i].name)) {
-				buf_printf(out, "\n.br\n%s: ", wordings[w].verbs);
-				roff(out, wordings[w].what);
-			}
-		if (*option_rows[i].verbs)
-			buf_printf(out, "\n.br\nCommands: %s", option_rows[i].verbs);
-		buf_putc(out, '\n');
-	}
+	for (size_t i = 0; i < OPTION_ROWS; i++)
+		man_option(out, &option_rows[i], VERB_COUNT);
 	buf_puts(out,
 		 ".SH EXIT STATUS\n0 success, 1 diagnosed problem, 2 usage error, 70 internal "
 		 "error.\n"
@@ -199,120 +260,4 @@ options_man(const char *version, struct buf *out)
 		 "not exist.\n"
 		 ".SH ENVIRONMENT\n.TP\n.B STACKBUILD_KNOWLEDGE\nA directory that overrides the\n"
 		 "knowledge base, as \\-\\-knowledge does.\n.TP\n.B NO_COLOR\nDisables colour.\n");
-}
-
-static void
-complete_bash(struct buf *out)
-{
-	buf_puts(out,
-		 "# stackbuild completion for bash\n_stackbuild() {\n"
-		 "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words\n"
-		 "  COMPREPLY=()\n  case $prev in\n");
-	for (size_t i = 0; i < OPTION_ROWS; i++)
-		if (option_rows[i].choices)
-			buf_printf(
-				out,
-				"    --%s) mapfile -t COMPREPLY < <(compgen -W '%s' -- \"$cur\"); "
-				"return ;;\n",
-				option_rows[i].name, option_rows[i].choices);
-	buf_puts(out, "  esac\n  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    words='");
-	for (size_t i = 0; i < VERB_COUNT; i++)
-		buf_printf(out, "%s%s", i ? " " : "", verb_table[i].name);
-	buf_puts(out, " --help --version'\n  else\n    case ${COMP_WORDS[1]} in\n");
-	for (enum verb v = 0; v < VERB_COUNT; v++) {
-		buf_printf(out, "      %s) words='", verb_table[v].name);
-		for (size_t i = 0; i < OPTION_ROWS; i++)
-			if (verb_among(option_rows[i].verbs, v))
-				buf_printf(out, " --%s", option_rows[i].name);
-		buf_puts(out, "' ;;\n");
-	}
-	buf_puts(out, "    esac\n  fi\n"
-		      "  if [[ $cur == -* || $COMP_CWORD -eq 1 ]]; then\n"
-		      "    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
-		      "  else\n    mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n  fi\n}\n"
-		      "complete -o filenames -F _stackbuild stackbuild\n");
-}
-
-/* Writes a text inside single quotes for zsh and fish: '\'' ends, escapes and starts again. */
-static void
-single_quoted(struct buf *out, const char *s)
-{
-	for (; *s; s++)
-		if (*s == '\'')
-			buf_puts(out, "'\\''");
-		else if (*s != '[' && *s != ']' && *s != ':')
-			buf_putc(out, *s);
-}
-
-static void
-complete_zsh(struct buf *out)
-{
-	buf_puts(out, "#compdef stackbuild\n_stackbuild() {\n  local -a verbs\n  verbs=(\n");
-	for (size_t i = 0; i < VERB_COUNT; i++) {
-		buf_printf(out, "    '%s:", verb_table[i].name);
-		single_quoted(out, verb_table[i].what);
-		buf_puts(out, "'\n");
-	}
-	buf_puts(out, "  )\n  if (( CURRENT == 2 )); then\n    _describe verb verbs\n    return\n"
-		      "  fi\n  case $words[2] in\n");
-	for (enum verb v = 0; v < VERB_COUNT; v++) {
-		buf_printf(out, "    %s) _arguments", verb_table[v].name);
-		for (size_t i = 0; i < OPTION_ROWS; i++) {
-			if (!verb_among(option_rows[i].verbs, v))
-				continue;
-			buf_printf(out, " '--%s[", option_rows[i].name);
-			single_quoted(out, description(out->a, &option_rows[i], v));
-			buf_puts(out, "]");
-			if (option_rows[i].choices)
-				buf_printf(out, ":%s:(%s)", option_rows[i].arg,
-					   option_rows[i].choices);
-			else if (option_rows[i].arg)
-				buf_printf(out, ":%s:_files", option_rows[i].arg);
-			buf_puts(out, "'");
-		}
-		buf_puts(out, " '*:file:_files' ;;\n");
-	}
-	buf_puts(out, "  esac\n}\n_stackbuild \"$@\"\n");
-}
-
-static void
-complete_fish(struct buf *out)
-{
-	buf_puts(out, "# stackbuild completion for fish\n");
-	for (enum verb v = 0; v < VERB_COUNT; v++) {
-		buf_printf(out, "complete -c stackbuild -n __fish_use_subcommand -a %s -d '",
-			   verb_table[v].name);
-		single_quoted(out, verb_table[v].what);
-		buf_puts(out, "'\n");
-	}
-	for (size_t i = 0; i < OPTION_ROWS; i++) {
-		buf_puts(out, "complete -c stackbuild");
-		if (*option_rows[i].verbs)
-			buf_printf(out, " -n '__fish_seen_subcommand_from %s'",
-				   option_rows[i].verbs);
-		buf_printf(out, " -l %s", option_rows[i].name);
-		if (option_rows[i].letter)
-			buf_printf(out, " -s %c", option_rows[i].letter);
-		if (option_rows[i].arg)
-			buf_puts(out, " -r");
-		if (option_rows[i].choices)
-			buf_printf(out, " -f -a '%s'", option_rows[i].choices);
-		buf_puts(out, " -d '");
-		single_quoted(out, description(out->a, &option_rows[i], VERB_COUNT));
-		buf_puts(out, "'\n");
-	}
-}
-
-bool
-options_completion(const char *shell, struct buf *out)
-{
-	if (!strcmp(shell, "bash"))
-		complete_bash(out);
-	else if (!strcmp(shell, "zsh"))
-		complete_zsh(out);
-	else if (!strcmp(shell, "fish"))
-		complete_fish(out);
-	else
-		return false;
-	return true;
 }

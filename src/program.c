@@ -210,7 +210,7 @@ program_options(struct arena *a, int argc, char **argv, struct options *o, int *
 		printf("stackbuild %s" BUILD_NAMED ", knowledge of %s\n", STACKBUILD_VERSION,
 		       f ? facts_date(f) : "unknown date");
 	} else if (o->help) {
-		options_help(o->verb, &b);
+		options_help(o->verb, argc < 2, &b);
 		fputs(buf_text(&b), stdout);
 	} else if (o->locked && o->no_lock) {
 		*status = usage_error("--locked and --no-lock exclude each other");

@@ -1,8 +1,10 @@
 /* The commands that show knowledge and documentation: facts, explain, schema, help, ... */
 #include "verbs.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "recipe/recipe.h"
 
 int
@@ -30,10 +32,17 @@ verb_facts(struct run *r)
 
 enum { EXPLAIN_COLUMNS = 100 };
 
+/* Returns the id of a code that may be written without its letters: SB0243 for 243. */
+static const char *
+full_id(struct arena *a, const char *text)
+{
+	return str_matches(text, "^[0-9]{1,4}$") ? arena_printf(a, "SB%04d", atoi(text)) : text;
+}
+
 int
 verb_explain(struct run *r)
 {
-	const char *id = r->o->args.n ? r->o->args.at[0] : NULL;
+	const char *id = r->o->args.n ? full_id(r->a, r->o->args.at[0]) : NULL;
 
 	for (size_t i = 0; i < CODE_COUNT; i++) {
 		const struct code_row *c = &code_table[i];
@@ -71,29 +80,90 @@ verb_schema(struct run *r)
 	return EXIT_DONE;
 }
 
+/* Prints the cells of a recipe; nothing for one that cannot be read. */
+static void
+print_cells(struct run *r, const char *path)
+{
+	struct diags quiet = DIAGS(quiet, r->a);
+	const struct recipes *rs = pipeline_load(r, &quiet, path, NULL, NULL);
+
+	for (size_t i = 0; rs && i < rs->n; i++)
+		if (rs->at[i]->cell)
+			buf_printf(&r->out, "%s\n", rs->at[i]->cell);
+}
+
+/* Prints values that the knowledge base or a recipe has; false: there is no such kind. */
+static bool
+known_values(struct run *r, const char *kind, const char *path)
+{
+	struct names all = { 0 }, more = { 0 };
+
+	if (!strcmp(kind, "codes")) {
+		for (size_t i = 0; i < CODE_COUNT; i++)
+			list_push(r->a, &all, code_table[i].id);
+	} else if (!among(kind, "gpus packages cells")) {
+		return false;
+	} else if (!(r->facts = program_knowledge(r))) {
+		return true;
+	} else if (!strcmp(kind, "gpus")) {
+		all = facts_gpu_names(r->facts, r->a);
+	} else if (!strcmp(kind, "packages")) {
+		all = facts_extension_names(r->facts);
+		more = facts_package_names(r->facts);
+	} else {
+		print_cells(r, path ? path : "stack.yaml");
+	}
+	for (size_t i = 0; i < all.n; i++)
+		buf_printf(&r->out, "%s\n", all.at[i]);
+	for (size_t i = 0; i < more.n; i++)
+		buf_printf(&r->out, "%s\n", more.at[i]);
+	return true;
+}
+
 int
 verb_completion(struct run *r)
 {
-	if (!options_completion(r->o->args.at[0], &r->out))
-		return usage_error("completion supports bash, zsh and fish");
-	return EXIT_DONE;
+	const struct names *args = &r->o->args;
+	const char *what = args->at[0];
+
+	if (options_completion(what, &r->out) || options_values(what, &r->out) ||
+	    known_values(r, what, args->n > 1 ? args->at[1] : NULL))
+		return EXIT_DONE;
+	return usage_error("completion supports bash, zsh and fish, and lists commands, targets, "
+			   "engines, gpus, packages, codes and cells");
+}
+
+/* Reads the name of the command whose page or help is wanted; VERB_COUNT without one. */
+static bool
+wanted_verb(struct run *r, enum verb *v)
+{
+	const char *why;
+
+	*v = VERB_COUNT;
+	if (!r->o->args.n || verb_find(r->a, r->o->args.at[0], v, &why))
+		return true;
+	usage_error("%s", why);
+	return false;
 }
 
 int
 verb_man(struct run *r)
 {
-	options_man(STACKBUILD_VERSION, &r->out);
+	enum verb v;
+
+	if (!wanted_verb(r, &v))
+		return EXIT_USAGE;
+	options_man(STACKBUILD_VERSION, v, &r->out);
 	return EXIT_DONE;
 }
 
 int
 verb_help(struct run *r)
 {
-	enum verb v = VERB_COUNT;
-	const char *why;
+	enum verb v;
 
-	if (r->o->args.n && !verb_find(r->a, r->o->args.at[0], &v, &why))
-		return usage_error("%s", why);
-	options_help(v, &r->out);
+	if (!wanted_verb(r, &v))
+		return EXIT_USAGE;
+	options_help(v, false, &r->out);
 	return EXIT_DONE;
 }

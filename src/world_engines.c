@@ -17,12 +17,10 @@ verb_engines(struct run *r)
 {
 	const struct options *o = r->o;
 	const struct engine_at at = world_engine_at(o);
-	const struct engine *only = NULL;
+	const struct engine *only = o->engine ? engine_find(o->engine) : NULL;
 	bool as_json = o->format == FORMAT_JSON, usable;
 
 	proc_signals();
-	if (o->engine && !(only = engine_find(&r->ds, o->engine)))
-		return EXIT_DIAGNOSED;
 	usable = engines_print(r->a, only, &at, as_json, &r->out);
 	return usable && !proc_interrupted() ? EXIT_DONE : EXIT_DIAGNOSED;
 }

@@ -27,19 +27,12 @@ const struct engine engines[] = {
 const size_t engines_n = COUNT(engines);
 
 const struct engine *
-engine_find(struct diags *ds, const char *name)
+engine_find(const char *name)
 {
-	const char *names[COUNT(engines)], *near;
-	struct diag *d;
-
 	for (size_t i = 0; i < engines_n; i++)
-		if (!strcmp(names[i] = engines[i].name, name))
+		if (!strcmp(engines[i].name, name))
 			return &engines[i];
-	d = diag_at(ds, E_ENGINE, NOWHERE, "there is no engine `%s`", name);
-	if ((near = str_nearest(name, names, engines_n)))
-		diag_help(d, "use --engine %s", near);
-	diag_help(d, "run `stackbuild engines` to list them");
-	return NULL;
+	BUG("the command line let the engine `%s` pass", name);
 }
 
 void
@@ -62,12 +55,10 @@ const struct engine *
 engine_choose(struct arena *a, struct diags *ds, const char *name, const struct engine_at *asked,
 	      struct engine_state *state)
 {
-	const struct engine *only = name ? engine_find(ds, name) : NULL;
+	const struct engine *only = name ? engine_find(name) : NULL;
 	struct names why = { 0 };
 	struct diag *d;
 
-	if (name && !only)
-		return NULL;
 	for (size_t i = 0; i < engines_n; i++) {
 		const struct engine *e = &engines[i];
 

@@ -135,8 +135,8 @@ void engine_spec(struct arena *a, struct engine_command *c, struct proc_spec *sp
 
 extern const struct engine engines[];
 extern const size_t engines_n;
-/* Returns the engine of a name from the user.  errors SB0501 (there is none), NULL */
-const struct engine *engine_find(struct diags *ds, const char *name);
+/* Returns the engine of that name, which the command line has checked. */
+const struct engine *engine_find(const char *name);
 
 /* Finds the client and fills *s; changes nothing on the host. */
 void engine_probe(struct arena *a, const struct engine *e, const struct engine_at *asked,

@@ -205,7 +205,7 @@ main(void)
 	b = BUF(a);
 	out = json_to(&b);
 	ds = DIAGS(ds, a);
-	e = text(j, "engine") ? engine_find(&ds, text(j, "engine")) : NULL;
+	e = text(j, "engine") ? engine_find(text(j, "engine")) : NULL;
 	at = at_of(json_object_get(j, "at"));
 	if (e && yes(j, "probe")) {
 		engine_probe(a, e, &at, &s);
