@@ -137,12 +137,15 @@ options_help(enum verb verb, bool brief, struct buf *out)
 		print_items(verb, out);
 		print_options(verb, out);
 		buf_printf(out, "\nexample: stackbuild %s\n", v->example);
-		buf_printf(out,
-			   "exit status: 0 success, 1 diagnosed problem, 2 usage error, "
-			   "%s70 internal error\n",
-			   verb == VERB_verify ? "3 not fully verified, " :
-			   verb == VERB_run    ? "3 GPU use unknown, " :
-						 "");
+		buf_puts(out, "exit status: ");
+		if (verb == VERB_run)
+			buf_puts(out, "that of the command; --require-gpu turns a 0 into "
+				      "1 or 3; 2 usage error\n");
+		else
+			buf_printf(out,
+				   "0 success, 1 diagnosed problem, 2 usage error, "
+				   "%s70 internal error\n",
+				   verb == VERB_verify ? "3 not fully verified, " : "");
 		return;
 	}
 	buf_puts(out, "usage: stackbuild COMMAND [OPTION...] [FILE...]\n");
