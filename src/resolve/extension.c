@@ -24,6 +24,23 @@ listed_near(struct workspace *w, const struct extension *known, const char *vers
 			NULL;
 }
 
+/* Returns the only known extension whose name begins like this: mamba-ssm for mamba. */
+static const char *
+name_continued(struct workspace *w, const char *key)
+{
+	const struct names known = facts_extension_names(w->f);
+	const char *found = NULL;
+	size_t n = strlen(key);
+
+	for (size_t i = 0; i < known.n; i++)
+		if (n > 3 && !strncmp(known.at[i], key, n)) {
+			if (found)
+				return NULL;
+			found = known.at[i];
+		}
+	return found;
+}
+
 static void
 check_known(struct workspace *w, const struct recipe_extension *e, const struct stack_extension *x)
 {
@@ -37,7 +54,8 @@ check_known(struct workspace *w, const struct recipe_extension *e, const struct 
 			    "the extension `%s` is not in the knowledge base", e->name.s);
 		diag_why(d, "stackbuild compiles it without build isolation, after torch, the "
 			    "build requirements and all of `packages`");
-		if (!e->git.s && !e->url.s && (meant = name_meant(w, e->key)))
+		if (!e->git.s && !e->url.s &&
+		    ((meant = name_meant(w, e->key)) || (meant = name_continued(w, e->key))))
 			diag_help(d, "did you mean `%s`?", meant);
 		diag_help(d, "add its build and run-time requirements to `packages`");
 	} else if (!x->release && !x->build->run_known && (x->version || x->ref || x->url)) {
