@@ -415,6 +415,28 @@ show_json(const struct choosing *c)
 	json_put(&j, "]}");
 }
 
+/* Reports the first error in the text that the options make, with the name of its option. */
+static int
+bad_option(const struct run *r)
+{
+	static const struct {
+		const char *key, *option;
+	} all[] = { { "cuda", "--cuda" },
+		    { "python", "--python" },
+		    { "driver", "--driver" },
+		    { "gpus", "--gpu" },
+		    { "packages", "--with" } };
+	const struct diag *d = r->ds.head;
+	const struct note *help = diag_first_help(d);
+	const char *what = strstr(d->text, "`: ");
+
+	for (size_t i = 0; i < COUNT(all); i++)
+		if (what && d->text[0] == '`' && starts_with(d->text + 1, all[i].key))
+			return usage_error("%s: %s%s%s", all[i].option, what + strlen("`: "),
+					   help ? "; " : "", help ? help->text : "");
+	return EXIT_DIAGNOSED;
+}
+
 int
 verb_choose(struct run *r)
 {
@@ -423,7 +445,7 @@ verb_choose(struct run *r)
 	if (!read_wanted(&c))
 		return EXIT_USAGE;
 	if (!(c.best = solve_wanted(&c, &r->ds, "", NULL)))
-		return EXIT_DIAGNOSED;
+		return bad_option(r);
 	if (c.best->errors.n || !c.best->nchosen) {
 		solution_report(&r->ds, c.best, r->o->verbose);
 		return EXIT_DIAGNOSED;

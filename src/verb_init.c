@@ -94,12 +94,12 @@ read_sources(struct run *r, const struct names *paths, struct init *n, bool *emp
 /* --- options --- */
 
 static bool
-answer(struct init *n, enum init_question q, const char *value, enum code code, const char *option)
+answer(struct init *n, enum init_question q, const char *value, const char *option)
 {
 	const char *why = value ? init_answer(n, q, value) : NULL;
 
 	if (why)
-		diag_at(n->ds, code, NOWHERE, "%s: %s", option, why);
+		usage_error("%s: %s", option, why);
 	return !why;
 }
 
@@ -116,13 +116,12 @@ take_options(const struct options *o, struct init *n)
 	if (o->name)
 		init_set(n, "stack", o->name);
 	n->modal |= o->modal;
-	fine = answer(n, ASK_PYTHON, o->python, E_PYTHON, "--python");
+	fine = answer(n, ASK_PYTHON, o->python, "--python");
 	for (size_t i = 0; i < o->gpus.n; i++)
-		fine &= answer(n, ASK_GPUS, o->gpus.at[i], E_GPU, "--gpu");
+		fine &= answer(n, ASK_GPUS, o->gpus.at[i], "--gpu");
 	for (size_t i = 0; i < o->extensions.n; i++)
-		fine &= answer(n, ASK_EXTENSIONS, o->extensions.at[i], E_REQUIREMENT,
-			       "--extension");
-	fine &= answer(n, ASK_TORCH, o->torch, E_VERSION, "--torch");
+		fine &= answer(n, ASK_EXTENSIONS, o->extensions.at[i], "--extension");
+	fine &= answer(n, ASK_TORCH, o->torch, "--torch");
 	for (size_t i = 0; i < o->packages.n; i++)
 		fine &= init_requirement(n, o->packages.at[i]);
 	return fine;
@@ -252,8 +251,10 @@ verb_init(struct run *r)
 	}
 	if (ask)
 		ask_all(&n);
-	else if (!read_sources(r, &paths, &n, &empty) || !take_options(r->o, &n))
+	else if (!read_sources(r, &paths, &n, &empty))
 		return empty ? usage_error("%s", what_is_missing(r->a)) : EXIT_DIAGNOSED;
+	else if (!take_options(r->o, &n))
+		return r->ds.errors ? EXIT_DIAGNOSED : EXIT_USAGE;
 	if (ask && r->o->name)
 		init_set(&n, "stack", r->o->name);
 	text = init_recipe(&n, path, &s, &warnings);
