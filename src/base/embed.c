@@ -1,20 +1,11 @@
 #include "embed.h"
 
 #include <string.h>
-#include <zlib.h>
 
-void
-embedded_open(void)
+const char *
+embedded_name(const struct source *template)
 {
-	static bool open;
-	uLongf n = embedded_texts_n;
-
-	if (open)
-		return;
-	open = true;
-	if (uncompress((Bytef *)embedded_texts, &n, embedded_compressed, embedded_compressed_n) !=
-	    Z_OK)
-		BUG("the templates in this program are damaged");
+	return template->path + sizeof("templates/") - 1;
 }
 
 bool
@@ -29,9 +20,8 @@ embedded_text(const char *text)
 const struct source *
 embedded_template(const char *name)
 {
-	embedded_open();
 	for (size_t i = 0; i < embedded_templates_n; i++)
-		if (!strcmp(embedded_templates[i].path, name))
+		if (!strcmp(embedded_name(&embedded_templates[i]), name))
 			return &embedded_templates[i];
 	return NULL;
 }

@@ -302,13 +302,12 @@ put_knowledge(struct arena *a, struct buf *b, const struct fact_files *files)
 	return true;
 }
 
-/* --- templates: their texts in one compressed block, and a table of places in the plain ones --- */
+/* --- templates: their texts, and a table of places in them --- */
 
 static bool
 put_templates(struct arena *a, struct diags *ds, struct buf *b, char **paths, int n)
 {
 	struct buf texts = BUF(a), rows = BUF(a);
-	struct packed_file all = { 0 };
 
 	for (int i = 0; i < n; i++) {
 		const struct source *src =
@@ -317,30 +316,22 @@ put_templates(struct arena *a, struct diags *ds, struct buf *b, char **paths, in
 
 		if (!src)
 			return false;
-		buf_printf(&rows, "\t{ \"%s\", embedded_texts + %zu, %zu },\n",
+		buf_printf(&rows, "\t{ \"templates/%s\", texts + %zu, %zu },\n",
 			   name ? name + 1 : paths[i], texts.n, src->size);
 		buf_add(&texts, src->text, src->size + 1);
 	}
-	all.block = buf_text(&texts);
-	all.n = (uint32_t)texts.n;
-	buf_printf(b,
-		   "/* Written by generate from templates/; not to be edited. */\n"
-		   "#include \"base/embed.h\"\n\n"
-		   "char embedded_texts[%zu];\nconst size_t embedded_texts_n = %zu;\n\n"
-		   "const struct source embedded_templates[] = {\n%s\t{ NULL, NULL, 0 },\n};\n\n"
-		   "const size_t embedded_templates_n = %d;\n",
-		   texts.n, texts.n, buf_text(&rows), n);
+	buf_puts(b, "/* Written by generate from templates/; not to be edited. */\n"
+		    "#include \"base/embed.h\"\n\n"
+		    "static const char texts[] =\n");
+	put_literal(b, buf_text(&texts), texts.n);
+	buf_printf(
+		b,
+		";\n\nconst struct source embedded_templates[] = {\n%s\t{ NULL, NULL, 0 },\n};\n\n"
+		"const size_t embedded_templates_n = %d;\n",
+		buf_text(&rows), n);
 	buf_puts(&texts, buf_text(&rows));
 	buf_printf(b, "const char embedded_templates_digest[] = \"sha256:%s\";\n",
 		   sha256_hex(a, buf_text(&texts), texts.n));
-	if (!compressed(a, &all, NULL))
-		return false;
-	buf_printf(b,
-		   "\nconst size_t embedded_compressed_n = %u;\n"
-		   "const unsigned char embedded_compressed[] = {",
-		   all.z);
-	put_bytes(b, all.block, all.z);
-	buf_puts(b, "\n};\n");
 	return true;
 }
 

@@ -18,8 +18,8 @@ report_none(struct diags *ds, const char *dir)
 
 	/* Templates in subdirectories are programs of `verify` and are not rendered. */
 	for (size_t i = 0; i < embedded_templates_n; i++)
-		if (!strchr(embedded_templates[i].path, '/'))
-			list_push(ds->arena, &names, embedded_templates[i].path);
+		if (!strchr(embedded_name(&embedded_templates[i]), '/'))
+			list_push(ds->arena, &names, embedded_name(&embedded_templates[i]));
 	diag_help(diag_at(ds, E_NO_TEMPLATE, (struct span){ 0 }, "`%s` has no template", dir),
 		  "add one of these files: %s", names_join(ds->arena, &names, ", "));
 }
@@ -33,7 +33,7 @@ warn_unknown(struct diags *ds, const char *dir)
 	if (!fs_list(ds->arena, ds, dir, "", &files))
 		return false;
 	for (size_t i = 0; i < embedded_templates_n; i++)
-		list_push(ds->arena, &known, embedded_templates[i].path);
+		list_push(ds->arena, &known, embedded_name(&embedded_templates[i]));
 	for (size_t i = 0; i < files.n; i++) {
 		const char *near = str_nearest(files.at[i], known.at, known.n);
 		struct source *src = arena_new_of(ds->arena, struct source);
@@ -62,15 +62,12 @@ templates_open(struct arena *a, struct diags *ds, const char *dir)
 			  "name the directory that contains your templates");
 		return NULL;
 	}
-	embedded_open();
 	t->at = arena_array_of(a, const struct source *, embedded_templates_n);
 	for (size_t i = 0; i < embedded_templates_n; i++) {
-		struct source *src = arena_new_of(a, struct source);
-		const char *path = dir ? fs_join(a, dir, embedded_templates[i].path) : NULL;
+		const char *name = embedded_name(&embedded_templates[i]);
+		const char *path = dir ? fs_join(a, dir, name) : NULL;
 
-		*src = embedded_templates[i];
-		src->path = arena_printf(a, "templates/%s", src->path);
-		t->at[i] = src;
+		t->at[i] = &embedded_templates[i];
 		if (!path || !fs_exists(path))
 			continue;
 		replaced++;
@@ -88,7 +85,7 @@ const struct source *
 templates_text(const struct templates *t, const char *name)
 {
 	for (size_t i = 0; i < embedded_templates_n; i++)
-		if (!strcmp(embedded_templates[i].path, name))
+		if (!strcmp(embedded_name(&embedded_templates[i]), name))
 			return t->at[i];
 	BUG("no template `%s`", name);
 }
@@ -101,7 +98,7 @@ templates_digest(struct arena *a, const struct templates *t)
 	for (size_t i = 0; i < embedded_templates_n; i++)
 		if (t->at[i]->text != embedded_templates[i].text)
 			buf_printf(&all, "%s  %s\n", sha256_hex(a, t->at[i]->text, t->at[i]->size),
-				   embedded_templates[i].path);
+				   embedded_name(&embedded_templates[i]));
 	if (!all.n)
 		return embedded_templates_digest;
 	buf_puts(&all, embedded_templates_digest);
