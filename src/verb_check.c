@@ -119,7 +119,7 @@ check_cells(struct run *r, struct diags *ds, const char *path, recipe_open *open
 		if (i)
 			reported = ds->tail;
 		s = resolve(scratch, ds, r->facts, rs->at[i], &how);
-		p = s ? plan_make(scratch, ds, s, NULL) : NULL;
+		p = s ? plan_outline(scratch, ds, s) : NULL;
 		if (p) {
 			render_judge(scratch, ds, p);
 			v.summary = arena_strdup(r->a, stack_summary(scratch, s));

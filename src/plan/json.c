@@ -150,15 +150,28 @@ operations_json(struct json *j, const struct step *st, bool all)
 
 /* --- keys --- */
 
+/* Ends the line of JSON with the keys of its inputs, and returns its digest. */
+static const char *
+digest_with(struct arena *a, struct json j, const struct names *inputs)
+{
+	size_t n = j.out->n;
+	const char *digest;
+
+	json_put(&j, "'inputs': %n}", inputs);
+	digest = sha256_hex(a, buf_text(j.out), j.out->n);
+	j.out->n = n;
+	return digest;
+}
+
 /*
- * Returns the digest of one line of JSON with everything that decides a step's result, such as the
+ * A key is the digest of one line of JSON with everything that decides a step's result, such as the
  * keys of its inputs. Caches, comments, costs and order are not inputs.
  */
-const char *
-plan_key(struct arena *a, const struct stack *s, const struct step *st,
-	 const struct names *input_keys)
+void
+plan_keys(struct arena *a, const struct stack *s, struct step *st, const struct names *input_keys)
 {
-	struct buf b = BUF(a);
+	struct arena *scratch = arena_new();
+	struct buf b = BUF(scratch);
 	struct json j = json_flat_to(&b);
 
 	json_put(&j, "{'kind': %s", step_kind_words[st->kind]);
@@ -171,8 +184,9 @@ plan_key(struct arena *a, const struct stack *s, const struct step *st,
 			 (int)recipe_number(s->recipe->verify.import_timeout_s));
 	}
 	operations_json(&j, st, false);
-	json_put(&j, "'inputs': %n}", input_keys);
-	return sha256_hex(a, buf_text(&b), b.n);
+	st->own = digest_with(a, j, &(struct names){ 0 });
+	st->key = input_keys->n ? digest_with(a, j, input_keys) : st->own;
+	arena_free(scratch);
 }
 
 /* --- plan.json: the plan inside the image --- */

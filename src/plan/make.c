@@ -176,8 +176,7 @@ fill_keys(struct arena *a, const struct stack *s, struct step *steps, size_t n)
 
 		for (size_t k = 0; k < steps[i].inputs.n; k++)
 			list_push(a, &inputs, steps[position(steps, i, steps[i].inputs.at[k])].key);
-		steps[i].own = plan_key(a, s, &steps[i], &(struct names){ 0 });
-		steps[i].key = plan_key(a, s, &steps[i], &inputs);
+		plan_keys(a, s, &steps[i], &inputs);
 	}
 }
 
@@ -222,31 +221,29 @@ unknown_extension(const struct stack *s)
 	return list_any(e, &s->extensions, !e->known && e->source != SOURCE_WHEEL);
 }
 
-const struct plan *
-plan_make(struct arena *a, struct diags *ds, const struct stack *s, const struct lock *l)
+/* Makes the steps in their order, without keys and plan.json; NULL: errors of refuse_circle(). */
+static struct plan *
+outline(struct maker *m, struct diags *ds, struct step **out)
 {
+	struct arena *a = m->a;
+	const struct stack *s = m->s;
 	struct plan *p = arena_new_of(a, struct plan);
-	struct maker m = { .a = a,
-			   .s = s,
-			   .lock = l,
-			   .locked_steps = l ? lock_steps(a, l) : NULL,
-			   .packages_in_stack = s->packages.n && unknown_extension(s) };
 	struct step *steps;
 	struct job *jobs;
 	size_t n, *order;
 
-	toolkit_places(&m);
-	plan_steps(&m);
-	n = m.steps.n;
-	jobs = jobs_of(a, m.steps.at, n);
+	toolkit_places(m);
+	plan_steps(m);
+	n = m->steps.n;
+	jobs = jobs_of(a, m->steps.at, n);
 	order = arena_array_of(a, size_t, n);
 	if (!order_jobs(jobs, n, order, &p->order_exact)) {
 		refuse_circle(ds, s);
 		return NULL;
 	}
-	steps = arena_array_of(a, struct step, n);
+	*out = steps = arena_array_of(a, struct step, n);
 	for (size_t i = 0; i < n; i++) {
-		struct step *st = &m.steps.at[order[i]];
+		struct step *st = &m->steps.at[order[i]];
 
 		st->guess_s = st->cost_s;
 		/* The order needs a cost for every step; a guess is not printed. */
@@ -255,20 +252,51 @@ plan_make(struct arena *a, struct diags *ds, const struct stack *s, const struct
 			jobs[order[i]].cost_s = st->cost_s = 0;
 		steps[i] = *st;
 	}
-	fill_keys(a, s, steps, n);
-	p->json = plan_image_json(&m, steps, n);
-	for (size_t i = 0; i < n; i++)
-		if (steps[i].kind == STEP_CHECK)
-			place_plan(&steps[i], p->json);
 	p->stack = s;
-	p->lock = l;
+	p->lock = m->lock;
 	p->name = s->recipe->stack.s;
 	p->steps = steps;
 	p->n = n;
 	p->expected_cost_s = order_cost(jobs, order, n);
 	p->by_rate_cost_s = order_cost_by_rate(jobs, n);
-	p->nvcc = m.nvcc;
-	p->cuda_home = m.cuda_home;
+	p->nvcc = m->nvcc;
+	p->cuda_home = m->cuda_home;
+	return p;
+}
+
+static struct maker
+maker_of(struct arena *a, const struct stack *s, const struct lock *l)
+{
+	return (struct maker){ .a = a,
+			       .s = s,
+			       .lock = l,
+			       .locked_steps = l ? lock_steps(a, l) : NULL,
+			       .packages_in_stack = s->packages.n && unknown_extension(s) };
+}
+
+const struct plan *
+plan_outline(struct arena *a, struct diags *ds, const struct stack *s)
+{
+	struct maker m = maker_of(a, s, NULL);
+	struct step *steps;
+
+	return outline(&m, ds, &steps);
+}
+
+const struct plan *
+plan_make(struct arena *a, struct diags *ds, const struct stack *s, const struct lock *l)
+{
+	struct maker m = maker_of(a, s, l);
+	struct step *steps;
+	struct plan *p = outline(&m, ds, &steps);
+
+	if (!p)
+		return NULL;
+	fill_keys(a, s, steps, p->n);
+	p->json = plan_image_json(&m, steps, p->n);
+	for (size_t i = 0; i < p->n; i++)
+		if (steps[i].kind == STEP_CHECK)
+			place_plan(&steps[i], p->json);
 	return p;
 }
 

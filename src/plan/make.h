@@ -29,9 +29,9 @@ void plan_steps(struct maker *m);
 /* Adds one step for each extension. */
 void plan_extension_steps(struct maker *m);
 
-/* Returns the cache key of a step; inputs: the keys of its inputs, in their order. */
-const char *plan_key(struct arena *a, const struct stack *s, const struct step *st,
-		     const struct names *input_keys);
+/* Sets `own` and `key` of a step; inputs: the keys of its inputs, in their order. */
+void plan_keys(struct arena *a, const struct stack *s, struct step *st,
+	       const struct names *input_keys);
 /* Writes plan.json; plan.h describes it. */
 const char *plan_image_json(const struct maker *m, const struct step *steps, size_t n);
 /* --- steps --- */

@@ -282,6 +282,9 @@ struct plan {
 const struct plan *plan_make(struct arena *a, struct diags *ds, const struct stack *s,
 			     const struct lock *l);
 
+/* Returns the same plan without a lock, keys and plan.json, which `check` does not need. */
+const struct plan *plan_outline(struct arena *a, struct diags *ds, const struct stack *s);
+
 /*
  * plan_measured -- returns the plan with the times of its steps from an earlier build.
  *
