@@ -45,12 +45,12 @@ gen_o := $(BUILD)/gen/knowledge.o $(BUILD)/gen/templates.o
 # Uses static archives if they exist, because each shared library slows down the start (libcrypto by milliseconds).
 # LIBDIR= names a directory with all archives for another machine (ci/dist/build creates such directories).
 archive = $(if $(LIBDIR),$(LIBDIR)/lib$(1).a,$(firstword $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a 2>/dev/null)) -l$(1)))
-libs := $(call archive,pcre2-8) $(call archive,yaml) $(call archive,crypto) $(call archive,z)
+libs := $(call archive,pcre2-8) $(call archive,yaml) $(call archive,crypto)
 # Links statically if every archive is installed: the dynamic linker would take a tenth of the time of a render.
 # With muldefs, base/arena.c can replace malloc.
 whole := $(if $(SAN)$(filter -l%,$(libs) $(call archive,c)),,-static -Wl,-z,muldefs)
 world_libs = $(if $(LIBDIR),$(patsubst %,$(LIBDIR)/lib%.a,git2 http_parser curl ssl crypto archive elf jansson z) -lpthread,\
-	-Wl,--as-needed -lgit2 -lcurl -larchive -lelf -ljansson) -ldl -lm
+	-Wl,--as-needed -lgit2 -lcurl -larchive -lelf -ljansson -lz) -ldl -lm
 
 .PHONY: all install uninstall demo deps deps-test test lint asan fuzz bench clean FORCE
 .DELETE_ON_ERROR:
@@ -65,12 +65,6 @@ else
 .PHONY: stackbuild
 stackbuild: $(BUILD)/stackbuild
 endif
-
-# Code without slow loops is compiled for size, which saves a sixth of it: the limit of `stackbuild` is 3 MB. The fast
-# part of the layers base and facts reads and stores texts and facts.
-small := $(foreach l,recipe resolve init lock plan render diagnose cuda base facts,$(wildcard src/$(l)/*.c)) $(wildcard src/*.c)
-fast := $(addprefix src/base/,arena buf list map sha256 str yaml) $(addprefix src/facts/,extension load package squeeze torch tree)
-$(patsubst src/%.c,$(BUILD)/%.o,$(filter-out $(fast:=.c),$(small))): CFLAGS := $(CFLAGS:-O2=-Os)
 
 $(BUILD)/%.o: src/%.c
 	@mkdir -p $(@D)

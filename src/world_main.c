@@ -33,7 +33,6 @@ main(int argc, char **argv)
 
 	proc_hold_standard_files();
 	fact_is_pattern = pattern_is_valid;
-	facts_signature_block = packed_signatures;
 	if (program_options(a, argc, argv, &o, &status))
 		status = program_run(&o);
 	if (status == EXIT_DIAGNOSED && (number = proc_interrupted()))

@@ -19,9 +19,9 @@ facts_extension_names(const struct facts *f)
 
 	if (names->n)
 		return *names;
-	for (size_t i = 0; i < f->read->files.n; i++)
-		if (starts_with(f->read->files.at[i].packed.name, "extensions/"))
-			list_push(f->a, names, fs_stem(f->a, f->read->files.at[i].packed.name));
+	for (size_t i = 0; i < facts_file_count(f); i++)
+		if (starts_with(text_at(&facts_row(f, i)->name), "extensions/"))
+			list_push(f->a, names, fs_stem(f->a, text_at(&facts_row(f, i)->name)));
 	return *names;
 }
 
@@ -31,15 +31,15 @@ extension_of(const struct facts *f, const char *other)
 {
 	struct map *all = &f->read->extension_of;
 
-	for (size_t i = 0, n = f->read->aliases_read ? 0 : f->read->files.n; i < n; i++) {
-		const struct packed_file *file = &f->read->files.at[i].packed;
+	for (size_t i = 0, n = f->read->aliases_read ? 0 : facts_file_count(f); i < n; i++) {
+		const struct fact_row *file = facts_row(f, i);
 		struct names names = { 0 };
 
-		if (*file->index.aliases)
-			names = names_split(f->a, file->index.aliases, ' ');
+		if (*text_at(&file->aliases))
+			names = names_split(f->a, text_at(&file->aliases), ' ');
 		for (size_t k = 0; k < names.n; k++)
 			map_put(all, name_normalize(f->a, names.at[k]),
-				(void *)(uintptr_t)fs_stem(f->a, file->name));
+				(void *)(uintptr_t)fs_stem(f->a, text_at(&file->name)));
 	}
 	f->read->aliases_read = true;
 	return map_get(all, other);

@@ -151,12 +151,11 @@ find_package(const struct facts *f, const char *name, const char *more, struct f
 static bool
 find_rule(const struct facts *f, const char *name, const char *more, struct found *x)
 {
-	const struct fact_roots *files = &f->read->files;
 	const struct claim *rule = NULL;
 
 	(void)more;
-	for (size_t i = 0; i < files->n && !rule; i++)
-		rule = fact_get(fact_get(facts_root(f, i), "rules"), name);
+	for (size_t i = 0; i < facts_file_count(f) && !rule; i++)
+		rule = fact_get(fact_get(row_root(facts_row(f, i)), "rules"), name);
 	x->name = name;
 	return also(f, x, rule);
 }

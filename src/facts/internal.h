@@ -5,18 +5,13 @@
 #include "schema.h"
 
 /*
- * Private to facts/: the files, and the entries that have been read from them.  Files and entries
- * are read at their first use; later calls return the same struct.
+ * Private to facts/: the files, and the entries that have been read from them.  Entries are read at
+ * their first use; later calls return the same struct.
  */
 struct facts {
 	struct arena *a;
 	const char *date;
 	struct facts_read *read;
-};
-
-struct fact_root {
-	struct packed_file packed;
-	const struct claim *root; /* NULL: not read yet */
 };
 
 struct written_rule {
@@ -27,9 +22,11 @@ struct written_rule {
 
 enum { SPLIT_TEXTS = 64 };
 
+struct fact_rows LIST(const struct fact_row *);
+
 /* Entries that have been read; NULL and 0: not read yet. */
 struct facts_read {
-	struct fact_roots LIST(struct fact_root) files; /* in the order of their names */
+	struct fact_rows merged; /* all files, with an overlay; empty: the built-in ones */
 	struct torch_releases LIST(const struct torch_release *) torch; /* in the file's order */
 	struct cuda_toolkits LIST(const struct cuda_toolkit *) cuda;
 	struct gpus LIST(struct gpu) gpus;
@@ -56,8 +53,19 @@ struct facts_read {
 	struct user_files user_files;
 };
 
-/* Returns the map in the i-th file. */
-const struct claim *facts_root(const struct facts *f, size_t i);
+/* Return the number of files, and the i-th one in the order of their names. */
+static inline size_t
+facts_file_count(const struct facts *f)
+{
+	return f->read->merged.n ? f->read->merged.n : facts_built_in.n;
+}
+
+static inline const struct fact_row *
+facts_row(const struct facts *f, size_t i)
+{
+	return f->read->merged.n ? f->read->merged.at[i] : &facts_built_in.rows[i];
+}
+
 /* Returns the map in a file: "torch.yaml"; NULL: there is no such file. */
 const struct claim *facts_file(const struct facts *f, const char *name);
 /* Returns the map of NAME.yaml in a directory: "extensions/". */
@@ -90,6 +98,13 @@ static inline const char *
 text_at(const uint32_t *word)
 {
 	return (const char *)word + *word;
+}
+
+/* Returns the map in a file. */
+static inline const struct claim *
+row_root(const struct fact_row *row)
+{
+	return (const struct claim *)(&row->root + (int32_t)row->root);
 }
 
 size_t fact_count(const struct claim *x);

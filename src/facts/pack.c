@@ -9,6 +9,8 @@
 
 /* Writes knowledge in the format of schema.h. */
 
+enum { ROW_WORDS = sizeof(struct fact_row) / sizeof(uint32_t) };
+
 struct packer {
 	struct arena *a;
 	struct {
@@ -18,6 +20,7 @@ struct packer {
 	struct places LIST(size_t) texts; /* words that hold the offset of a text */
 	struct map text_at;               /* text -> its offset + 1, as a pointer */
 	struct map value_at; /* text of a value of this file -> the place of its claim + 1 */
+	struct map paired;   /* names in the index */
 	bool releases_file;
 	const struct node *releases, *ranges; /* for the file of an extension */
 };
@@ -78,8 +81,9 @@ put_word(struct packer *p, size_t w)
 	return p->out.words.n - 1;
 }
 
+/* Sets a word to the offset of a text. */
 static void
-put_text(struct packer *p, const char *s)
+put_text(struct packer *p, size_t word, const char *s)
 {
 	uintptr_t at = (uintptr_t)map_get(&p->text_at, s);
 
@@ -88,7 +92,8 @@ put_text(struct packer *p, const char *s)
 		map_put(&p->text_at, s, (void *)at);
 		buf_add(&p->out.texts, s, strlen(s) + 1);
 	}
-	list_push(p->a, &p->texts, put_word(p, at - 1));
+	p->out.words.at[word] = (uint32_t)(at - 1);
+	list_push(p->a, &p->texts, word);
 }
 
 static void
@@ -98,7 +103,7 @@ put_source(struct packer *p, const struct level *claim)
 
 	buf_printf(&b, "%s%c", claim->n->at.src->path, BETWEEN);
 	put_sources(&b, claim);
-	put_text(p, buf_text(&b));
+	put_text(p, put_word(p, 0), buf_text(&b));
 }
 
 /* Writes the words before a release. */
@@ -173,14 +178,12 @@ put_claim(struct packer *p, const struct node *n, const struct level *up)
 
 	put_word(p, n->kind | n->at.line << 2);
 	if (n->kind == NODE_SCALAR) {
-		put_text(p, n->s);
+		put_text(p, put_word(p, 0), n->s);
 		return;
 	}
 	count = put_word(p, 0);
-	if (n->kind == NODE_MAP) {
+	if (n->kind == NODE_MAP)
 		put_source(p, &here);
-		put_word(p, 0);
-	}
 	at = p->out.words.n;
 	/* Omits null values, which an overlay removed. */
 	for (size_t i = 0; i < n->n; i++) {
@@ -189,8 +192,7 @@ put_claim(struct packer *p, const struct node *n, const struct level *up)
 			continue;
 		if (n->kind == NODE_MAP) {
 			put_word(p, fact_hash(n->pairs[i].key));
-			p->out.words.at[at - 1] |= fact_mark(fact_hash(n->pairs[i].key));
-			put_text(p, n->pairs[i].key);
+			put_text(p, put_word(p, 0), n->pairs[i].key);
 		}
 		put_word(p, i);
 		p->out.words.at[count]++;
@@ -205,61 +207,99 @@ put_claim(struct packer *p, const struct node *n, const struct level *up)
 	}
 }
 
-/* --- the index --- */
+/* --- the rows --- */
 
+/* Returns the names that no earlier file has, and keeps them. */
+static const char *
+new_names(struct packer *p, const struct names *names)
+{
+	struct names out = { 0 };
+
+	list_each (name, names)
+		if (!map_get(&p->paired, *name)) {
+			map_put(&p->paired, *name, p);
+			list_push(p->a, &out, *name);
+		}
+	return names_join(p->a, &out, " ");
+}
+
+/* Writes the first four words of a row at `row`. */
 static void
-put_index(struct arena *a, const struct fact_file *file, struct fact_index *index)
+put_index(struct packer *p, const struct fact_file *file, size_t row)
 {
 	const struct node *root = file->root, *aliases = node_get(root, "aliases"),
 			  *rules = node_get(root, "rules"), *pairings = node_get(root, "pairings");
 	struct names names = { 0 }, on = { 0 }, paired = { 0 };
 
 	if (aliases && aliases->kind == NODE_SCALAR)
-		list_push(a, &names, aliases->s);
+		list_push(p->a, &names, aliases->s);
 	for (size_t i = 0; aliases && aliases->kind == NODE_LIST && i < aliases->n; i++)
-		list_push(a, &names, aliases->items[i]->s);
+		list_push(p->a, &names, aliases->items[i]->s);
 	for (size_t i = 0; rules && i < rules->n; i++) {
 		const struct node *when = node_get(rules->pairs[i].value, "when");
-		const char *package = when && when->n ? rule_package(a, when->pairs[0].key) : NULL;
+		const char *package =
+			when && when->n ? rule_package(p->a, when->pairs[0].key) : NULL;
 
 		if (!node_is_null(rules->pairs[i].value))
-			list_push(a, &on, package ? package : "-");
+			list_push(p->a, &on, package ? package : "-");
 	}
 	for (size_t i = 0; pairings && i < pairings->n; i++)
-		names_once(a, &paired, node_text(node_get(pairings->items[i], "other")).s);
-	*index = (struct fact_index){ names_join(a, &names, " "), names_join(a, &on, " "),
-				      names_join(a, &paired, " ") };
+		list_push(p->a, &paired, node_text(node_get(pairings->items[i], "other")).s);
+	if (file->paired && *file->paired) {
+		struct names more = names_split(p->a, file->paired, ' ');
+
+		list_each (name, &more)
+			list_push(p->a, &paired, *name);
+	}
+	put_text(p, row++, file->name);
+	put_text(p, row++, names_join(p->a, &names, " "));
+	put_text(p, row++, names_join(p->a, &on, " "));
+	put_text(p, row, new_names(p, &paired));
 }
 
-struct packed_file
-facts_pack(struct arena *a, const struct fact_file *file)
+static void
+put_file(struct packer *p, const struct fact_file *file, size_t row)
 {
 	bool extension = starts_with(file->name, "extensions/");
-	struct packer p = {
-		.a = a,
-		.out.texts = BUF(a),
-		.text_at = MAP(a),
-		.value_at = MAP(a),
-		.releases_file = starts_with(file->name, "releases/"),
-		.releases = extension ? node_get(file->root, "releases") : NULL,
-		.ranges = extension ? node_get(file->root, "ranges") : NULL,
-	};
-	struct packed_file packed = { .name = file->name };
-	size_t words;
-	char *block;
+	size_t root = row + ROW_WORDS - 1;
 
-	put_claim(&p, file->root, NULL);
+	p->value_at = MAP(p->a);
+	p->releases_file = starts_with(file->name, "releases/");
+	p->releases = extension ? node_get(file->root, "releases") : NULL;
+	p->ranges = extension ? node_get(file->root, "ranges") : NULL;
+	p->out.words.at[root] = (uint32_t)(p->out.words.n - root);
+	put_claim(p, file->root, NULL);
+}
+
+struct fact_block
+facts_pack(struct arena *a, const struct fact_files *files)
+{
+	struct packer p = { .a = a, .out.texts = BUF(a), .text_at = MAP(a), .paired = MAP(a) };
+	struct fact_block block = { 0 };
+	uint32_t *words;
+	size_t size;
+
+	if (!files->n)
+		return block;
+	for (size_t i = 0; i < files->n * ROW_WORDS; i++)
+		put_word(&p, 0);
+	/* The texts of all rows follow one another: a search reads few pages of the program. */
+	for (size_t i = 0; i < files->n; i++)
+		put_index(&p, &files->at[i], i * ROW_WORDS);
+	for (size_t i = 0; i < files->n; i++)
+		put_file(&p, &files->at[i], i * ROW_WORDS);
 	for (size_t i = 0; i < p.out.texts.n; i++)
 		if (p.out.texts.p[i] == BETWEEN)
 			p.out.texts.p[i] = '\0';
 	list_each (text, &p.texts)
 		p.out.words.at[*text] += (uint32_t)((p.out.words.n - *text) * sizeof(uint32_t));
-	words = p.out.words.n * sizeof(uint32_t);
-	packed.block = block = arena_alloc(a, words + p.out.texts.n, _Alignof(uint32_t));
-	memcpy(block, p.out.words.at, words);
-	memcpy(block + words, p.out.texts.p, p.out.texts.n);
-	packed.n = (uint32_t)(words + p.out.texts.n);
-	packed.words = (uint32_t)p.out.words.n;
-	put_index(a, file, &packed.index);
-	return packed;
+	size = p.out.words.n * sizeof(uint32_t);
+	words = arena_alloc(a, size + p.out.texts.n, _Alignof(uint32_t));
+	block.words = words;
+	block.n_words = p.out.words.n;
+	block.texts = (const char *)(words + block.n_words);
+	block.n_texts = p.out.texts.n;
+	memcpy(words, p.out.words.at, size);
+	memcpy(words + block.n_words, p.out.texts.p, p.out.texts.n);
+	return block;
 }

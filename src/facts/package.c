@@ -110,8 +110,8 @@ facts_package_names(const struct facts *f)
 {
 	struct names *names = &f->read->package_names;
 
-	for (size_t i = 0, n = names->n ? 0 : f->read->files.n; i < n; i++) {
-		const char *file = f->read->files.at[i].packed.name;
+	for (size_t i = 0, n = names->n ? 0 : facts_file_count(f); i < n; i++) {
+		const char *file = text_at(&facts_row(f, i)->name);
 
 		if (starts_with(file, "packages/") || starts_with(file, "releases/"))
 			names_once(f->a, names, fs_stem(f->a, file));
@@ -230,8 +230,8 @@ facts_pairings(const struct facts *f, const char *name, size_t *n)
 bool
 facts_paired(const struct facts *f, const char *name)
 {
-	for (size_t i = 0, n = f->read->paired.n ? 0 : f->read->files.n; i < n; i++) {
-		const char *paired = f->read->files.at[i].packed.index.paired;
+	for (size_t i = 0, n = f->read->paired.n ? 0 : facts_file_count(f); i < n; i++) {
+		const char *paired = text_at(&facts_row(f, i)->paired);
 		struct names names = { 0 };
 
 		if (*paired)

@@ -7,7 +7,7 @@
 static void
 add_rules(const struct facts *f, size_t file)
 {
-	struct names on = names_split(f->a, f->read->files.at[file].packed.index.on, ' ');
+	struct names on = names_split(f->a, text_at(&facts_row(f, file)->on), ' ');
 
 	for (size_t i = 0; i < on.n; i++)
 		list_push(f->a, &f->read->rules,
@@ -22,13 +22,14 @@ add_rules(const struct facts *f, size_t file)
 static const struct written_rules *
 rules_of(const struct facts *f)
 {
-	size_t n = f->read->rules.n ? 0 : f->read->files.n;
+	size_t n = f->read->rules.n ? 0 : facts_file_count(f);
 
 	for (int below = 0; below < 2; below++)
 		for (size_t i = 0; i < n; i++) {
-			const struct packed_file *file = &f->read->files.at[i].packed;
+			const struct fact_row *file = facts_row(f, i);
 
-			if (*file->index.on && (strchr(file->name, '/') != NULL) == below)
+			if (*text_at(&file->on) &&
+			    (strchr(text_at(&file->name), '/') != NULL) == below)
 				add_rules(f, i);
 		}
 	return &f->read->rules;
@@ -54,7 +55,7 @@ facts_rule(const struct facts *f, size_t i)
 	struct rule *r;
 
 	if (!w->rule) {
-		const struct claim *rules = fact_get(facts_root(f, w->file), "rules"),
+		const struct claim *rules = fact_get(row_root(facts_row(f, w->file)), "rules"),
 				   *written = fact_at(rules, w->i);
 
 		w->rule = r = arena_new_of(f->a, struct rule);

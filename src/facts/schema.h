@@ -14,32 +14,34 @@
 struct fact_file {
 	const char *name; /* "extensions/mamba-ssm.yaml" */
 	const struct node *root;
-	bool over; /* a file of an overlay, merged into the built-in file */
+	bool over;          /* a file of an overlay, merged into the built-in file */
+	const char *paired; /* more names for `paired` of its row; NULL: none */
 };
 struct fact_files LIST(struct fact_file);
 
 /*
- * A file of knowledge in memory: one block without pointers, whose first word is the head of its
- * root. The files that are compiled into the program cost nothing until they are read; the files
- * that few recipes need are squeezed (squeeze.c) and compressed, each on its own.
+ * Knowledge in memory: one block without pointers, which is read in place. The built-in files are one
+ * block in the program, the merged files of an overlay another one.
  *
+ *     block = row*, claim*, texts
+ *     row   = name, aliases, on, paired, root         (struct fact_row)
  *     claim = kind (2 bits) and line (30 bits), then
- *             text | count, source, marks, (hash of the key, key, value)* | count, value*
+ *             text | count, source, (hash of the key, key, value)* | count, value*
  *     source = path of the file, the first source, how many others or "", the others with "; "
  *              before each, "true" or why it is not verified or ""
  *
  * Each of these is a word, but for the five texts of a source, which follow one another. A name,
- * text, source or key is the distance in bytes from its word to the text; a value the distance in
- * words from its word to the claim, which may be before it. Two
- * words precede a release of an extension: one bit for each entry of `ranges` that includes the
- * release, and the highest bit if the release sets release fields itself.
+ * text, source or key is the distance in bytes from its word to the text; a root or value the
+ * distance in words from its word to the claim, which may be before it. Two words precede a release
+ * of an extension: one bit for each entry of `ranges` that includes the release, and the highest bit
+ * if the release sets release fields itself.
  */
 struct claim {
 	uint32_t head, rest[];
 };
 
 /* The words of a pair, and the position of the first one in `rest`. */
-enum { PAIR_WORDS = 3, MARKS_AT = 2, PAIRS_AT = 3 };
+enum { PAIR_WORDS = 3, PAIRS_AT = 2 };
 
 static inline uint32_t
 fact_hash(const char *key)
@@ -51,58 +53,34 @@ fact_hash(const char *key)
 		   0;
 }
 
-/* Returns the bit of a key in the marks of a map. Without that bit, the map lacks the key. */
-static inline uint32_t
-fact_mark(uint32_t hash)
-{
-	return (uint32_t)1 << (hash * 2654435761u >> 27);
-}
-
-/* The index over all files; words are separated by spaces. */
-struct fact_index {
-	const char *aliases; /* other names of an extension */
-	const char *on;      /* package of each rule's first condition, or "-" */
-	const char *paired;  /* the other names of its pairings that no earlier file has */
+/* A file, and its part of the index over all files, whose words are separated by spaces. */
+struct fact_row {
+	uint32_t name;    /* "extensions/mamba-ssm.yaml" */
+	uint32_t aliases; /* other names of an extension */
+	uint32_t on;      /* package of each rule's first condition, or "-" */
+	uint32_t paired;  /* the other names of its pairings that no earlier file has */
+	uint32_t root;
 };
 
-struct packed_file {
-	const char *name;
-	struct fact_index index;
-	const void *block; /* squeezed, and deflated with the dictionary, if z is not 0 */
-	uint32_t z, n;     /* bytes, compressed and not */
-	uint32_t words;    /* of the block, before its texts */
-};
-
-/*
- * A struct packed_file in the program, without pointers: `texts` has the name and the three texts of the
- * index of each file, in order. The block of FACT_SIGNATURES is not in `blocks`, but in
- * facts_signature_block, behind z, n and words of four bytes each: its offset is FACT_APART.
- */
 #define FACT_SIGNATURES "signatures.yaml"
-#define FACT_APART UINT32_MAX
-struct packed_row {
-	uint32_t block;
-	uint16_t z, n, words;
-};
 
-struct packed_facts {
-	const struct packed_row *files; /* in the order of their names */
+/* The built-in files, in the order of their names; written by build/generate. */
+struct fact_table {
+	const struct fact_row *rows;
 	size_t n;
-	const char *texts, *blocks;
 	const char *date; /* the day of the newest claim */
-	/* Runs of bytes that many compressed files have: a preset dictionary of deflate. */
-	const unsigned char *dictionary;
-	uint32_t dictionary_n;
 };
-extern const struct packed_facts packed_facts;
+extern const struct fact_table facts_built_in;
 
-struct packed_file facts_pack(struct arena *a, const struct fact_file *file);
+struct fact_block {
+	const uint32_t *words; /* the rows come first */
+	size_t n_words;
+	const char *texts; /* behind the words */
+	size_t n_texts;    /* bytes */
+};
 
-/* Replaces the block of a file by its squeezed form. */
-void facts_squeeze(struct arena *a, struct packed_file *file);
-
-/* Returns the block of a file from its squeezed form of file->n bytes. */
-const void *facts_expand(struct arena *a, const void *squeezed, const struct packed_file *file);
+/* Returns the block of some files. */
+struct fact_block facts_pack(struct arena *a, const struct fact_files *files);
 
 enum { FACT_RANGES_MAX = 63 }; /* entries of `ranges` and `wheels` of an extension */
 

@@ -41,10 +41,6 @@ struct signature {
 typedef bool pattern_test(const char *text);
 extern pattern_test *fact_is_pattern;
 
-/* The built-in signatures: packed_signatures, in the programs that search logs; NULL in `stackbuild`,
- * which ignores those of an overlay, too. */
-extern const unsigned char packed_signatures[], *facts_signature_block;
-
 /* Returns all marks, signatures and families in the order of the file. */
 const struct signature *facts_signatures(const struct facts *f, struct arena *a, size_t *n);
 

@@ -42,9 +42,9 @@ rows_of(const struct facts *f, struct arena *a)
 
 	facts_user_read_all(f);
 	user = facts_user_files(f);
-	for (size_t i = 0; i < f->read->files.n; i++)
-		if (starts_with(f->read->files.at[i].packed.name, "releases/"))
-			names_once(a, &packages, fs_stem(a, f->read->files.at[i].packed.name));
+	for (size_t i = 0; i < facts_file_count(f); i++)
+		if (starts_with(text_at(&facts_row(f, i)->name), "releases/"))
+			names_once(a, &packages, fs_stem(a, text_at(&facts_row(f, i)->name)));
 	for (size_t i = 0; i < user.n; i++)
 		if (!user.at[i]->ignored)
 			names_once(a, &packages, user.at[i]->package);
@@ -64,15 +64,15 @@ facts_status(const struct facts *f, struct arena *a, bool as_json, struct buf *o
 
 	if (as_json) {
 		json_put(&j, "{'built_in': %s, 'knowledge': %s, 'user': %s, 'packages': [",
-			 packed_facts.date, facts_date(f), f->read->user);
+			 facts_built_in.date, facts_date(f), f->read->user);
 		list_each (x, &rows)
 			json_put(&j, "('package': %s, 'read': %s, 'newest': %s, 'from': %s)",
 				 x->package, x->read, x->newest, x->from);
 		json_put(&j, "]}");
 		return;
 	}
-	buf_printf(out, "built-in knowledge: %s\n", packed_facts.date);
-	if (strcmp(facts_date(f), packed_facts.date) != 0)
+	buf_printf(out, "built-in knowledge: %s\n", facts_built_in.date);
+	if (strcmp(facts_date(f), facts_built_in.date) != 0)
 		buf_printf(out, "with --knowledge: %s\n", facts_date(f));
 	buf_printf(out, "user's knowledge: %s\n\n", f->read->user ? f->read->user : "none");
 	list_each (one, &rows)

@@ -40,9 +40,7 @@ fact_key(const struct claim *x, size_t i)
 const struct claim *
 fact_find(const struct claim *map, const char *key, uint32_t hash)
 {
-	size_t n = map && fact_kind(map) == NODE_MAP && map->rest[MARKS_AT] & fact_mark(hash) ?
-			   map->rest[0] :
-			   0;
+	size_t n = map && fact_kind(map) == NODE_MAP ? map->rest[0] : 0;
 
 	for (const uint32_t *w = map ? map->rest + PAIRS_AT : NULL; n--; w += PAIR_WORDS)
 		if (*w == hash && !strcmp(text_at(w + 1), key))

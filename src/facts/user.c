@@ -72,6 +72,14 @@ facts_use_user(const struct facts *f, const char *dir)
 	f->read->user = fs_is_dir(dir) ? dir : NULL;
 }
 
+static const struct fact_row *
+packed_file(struct arena *a, const char *name, const struct node *root)
+{
+	struct fact_file file = { .name = name, .root = root };
+
+	return (const struct fact_row *)facts_pack(a, &(struct fact_files){ &file, 1, 1 }).words;
+}
+
 static void
 read_user_file(const struct facts *f, struct user_slot *slot)
 {
@@ -87,11 +95,11 @@ read_user_file(const struct facts *f, struct user_slot *slot)
 	slot->file.ignored =
 		!root ? arena_printf(f->a, "line %u: %s", ds.head->at.line, ds.head->text) :
 		names_have(&f->read->over, name) ? "--knowledge has a file of that name" :
-		strcmp(slot->file.read, packed_facts.date) < 0 ?
+		strcmp(slot->file.read, facts_built_in.date) < 0 ?
 						   "it is older than the built-in knowledge" :
 						   NULL;
 	if (!slot->file.ignored)
-		slot->root = facts_pack(f->a, &(struct fact_file){ name, root, false }).block;
+		slot->root = row_root(packed_file(f->a, name, root));
 	list_push(f->a, &f->read->user_files, &slot->file);
 }
 
