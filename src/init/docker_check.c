@@ -116,6 +116,15 @@ needs_numpy1(const struct order *o)
 	return t && t->numpy2 == TRI_NO;
 }
 
+/* pip builds nothing of a wheel. */
+static bool
+is_wheel(const struct init_item *e)
+{
+	const char *url = e->value ? strstr(e->value, " @ ") : NULL;
+
+	return url && recipe_names_wheel(url + 3);
+}
+
 enum problem {
 	TORCH_LATE,
 	NEEDS_MISSING,
@@ -152,7 +161,7 @@ has(struct order *o, const struct init_item *e, enum problem problem)
 		return apt && ext && e > ext && !before(o, ext, INIT_APT, e->name) &&
 		       among(e->name, "build-essential gcc g++ git ninja-build cmake python3-dev");
 	case APT_LATE: return apt && torch && e > torch;
-	case ISOLATED: return is_ext && e->isolated;
+	case ISOLATED: return is_ext && e->isolated && !is_wheel(e);
 	case COPY_EARLY:
 		if (!torch || torch < e || (ext && ext > e && ext < torch))
 			o->other = ext;
@@ -167,7 +176,8 @@ has(struct order *o, const struct init_item *e, enum problem problem)
 		o->detail = git      ? "it comes from a repository without tag or commit" :
 			    *e->spec ? "a range selects another release tomorrow" :
 				       "pip installs the newest release of the day";
-		return pip && !e->pinned && (git || is_torch || is_ext);
+		return pip && !e->pinned &&
+		       (git || is_ext || (is_torch && !o->d->has_torch));
 	case NUMPY_OPEN: return e == torch && needs_numpy1(o);
 	}
 	return false;

@@ -187,10 +187,7 @@ requirement(struct docker *d, const struct word *w, const char *text, const char
 				    clone->ref ? clone->ref : "");
 	}
 	item->name = name_normalize(d->rd->a, text);
-	/* The plan installs packages that only builds need. */
-	if (among(item->name, "setuptools wheel ninja packaging uv"))
-		item_take(d->rd, item, "packages", NULL);
-	else if (w->unknown)
+	if (w->unknown)
 		item_unread(d->rd, item, NULL, "its variables have no value here");
 	else
 		place_requirement(d->rd, item, text, !d->call.isolated);

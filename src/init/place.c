@@ -253,7 +253,7 @@ is_local_path(const char *s)
 void
 place_requirement(struct init *rd, struct init_item *item, const char *text, bool compiled)
 {
-	const char *why = NULL, *name = NULL;
+	const char *why = NULL, *name = NULL, *named = NULL;
 	const struct requirement *r = requirement_parse(rd->a, text, &why, NULL);
 	const struct extension *e = r ? facts_extension(rd->f, r->key) : NULL;
 	/* Returns the Python of the items so far. */
@@ -261,8 +261,11 @@ place_requirement(struct init *rd, struct init_item *item, const char *text, boo
 	struct marker_env here = marker_env_linux(rd->a, python ? python : "3.11", "x86_64", "");
 	bool holds = true;
 
-	if (!r && strstr(text, "://") && (name = name_of_url(rd, text)) && name_valid(name)) {
-		place_requirement(rd, item, arena_printf(rd->a, "%s @ %s", name, text), compiled);
+	if (!r && strstr(text, "://") && (name = name_of_url(rd, text)) && name_valid(name))
+		named = arena_printf(rd->a, "%s @ %s", name, text);
+	/* A text such as `pip install URL` is no requirement with a name before it, either. */
+	if (named && requirement_parse(rd->a, named, NULL, NULL)) {
+		place_requirement(rd, item, named, compiled);
 		return;
 	}
 	if (r)
@@ -271,7 +274,7 @@ place_requirement(struct init *rd, struct init_item *item, const char *text, boo
 		item_leave(rd, item, "it is local code: copy it with `app: {copy: [...]}`");
 	else if (!r)
 		item_unread(rd, item,
-			    strchr(text, '=') && !strstr(text, "==") ?
+			    str_matches(text, "^[A-Za-z0-9._-]+=[^= ]+$") ?
 				    "conda writes one `=`; `pip freeze` writes two" :
 				    NULL,
 			    "it is not a requirement: %s", why);

@@ -8,6 +8,11 @@
 
 enum { INIT_ITEMS_MAX = 4000 };
 
+/* The help of an error about a file that init does not read. */
+#define INIT_READS \
+	"pass a requirements file, the output of `pip freeze`, pyproject.toml, environment.yml, " \
+	"cog.yaml or a Dockerfile"
+
 /* Returns the first line that is not a comment, without blanks around it; "": there is none. */
 const char *init_first_line(struct init *rd, const struct source *src);
 

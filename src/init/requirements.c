@@ -163,16 +163,70 @@ apply(struct init *rd, const struct init_constraint *c)
 		place_requirement(rd, c->item, c->text, false);
 }
 
+/* --- files that are no lists --- */
+
+/* Rejects a program or a text, many words of which have the form of a package's name. */
+static bool
+is_other(struct init *rd, const struct source *src)
+{
+	static const struct {
+		const char *name, *line, *what;
+	} all[] = {
+		{ "[.]py$", "^(import|from) [A-Za-z_].*|^def .*:$|^\"\"\"", "Python files" },
+		{ "[.]r?md$|[.]rst$|^README", "", "documentation" },
+		{ "[.]def$", "^[Bb]oot[Ss]trap:", "Apptainer definitions" },
+		{ "^[Mm]akefile$|[.]mk$", "", "makefiles" },
+		{ "[.]ps1$|[.]bat$|[.]cmd$", "", "scripts of Windows" },
+	};
+	const char *name = fs_name(src->path), *first = init_first_line(rd, src);
+
+	for (size_t i = 0; i < COUNT(all); i++)
+		if (str_matches(name, all[i].name) ||
+		    (*all[i].line && str_matches(first, all[i].line))) {
+			diag_help(diag_at(rd->ds, E_INIT_INPUT, (struct span){ .src = src },
+					  "init does not read %s", all[i].what),
+				  INIT_READS);
+			return true;
+		}
+	return false;
+}
+
+/* Rejects a file if the recipe would have no package, or if it has lines but none of them is one. */
+static void
+expect_requirements(struct init *rd, const struct source *src, size_t from)
+{
+	bool unread = false, any = false, all = false;
+
+	for (size_t i = 0; i < rd->items.n; i++) {
+		const struct init_item *item = rd->items.at[i];
+		bool taken = item->fate == INIT_TAKEN &&
+			     among(item->key, "packages extensions torch.version torch.with") &&
+			     *item->what != '-';
+
+		all |= taken;
+		any |= taken && i >= from;
+		unread |= i >= from && item->fate == INIT_LEFT && item->code == W_INIT_NOT_READ;
+	}
+	if (!any && (unread || !all))
+		diag_help(diag_at(rd->ds, E_INIT_INPUT, (struct span){ .src = src },
+				  "no line of this file is a requirement that a recipe can have"),
+			  INIT_READS);
+}
+
 bool
 init_requirements(struct init *rd, const struct source *src)
 {
 	size_t from = rd->items.n, first = rd->constraints.n;
 	unsigned before = rd->ds->errors;
 
+	if (is_other(rd, src))
+		return false;
 	list_push(rd->a, &rd->read, fs_clean(rd->a, src->path));
 	read_lines(rd, src, false);
 	for (size_t i = first; i < rd->constraints.n && rd->ds->errors == before; i++)
 		apply(rd, &rd->constraints.at[i]);
 	items_report(rd, from);
+	if (rd->ds->errors == before)
+		expect_requirements(rd, src, from);
 	return rd->ds->errors == before;
 }
