@@ -232,7 +232,7 @@ choose_base_torch(struct init *rd)
 }
 
 bool
-draft_complete(struct init *rd, const char *path)
+draft_select(struct init *rd, const char *path)
 {
 	struct attempt t = { .rd = rd, .path = path };
 	const struct stack *s;
@@ -274,6 +274,12 @@ draft_complete(struct init *rd, const char *path)
 		init_get(rd, "stack")->value = buf_text(&b);
 	}
 	return true;
+}
+
+bool
+draft_complete(struct init *rd, const char *path)
+{
+	return python_choose(rd, path) && draft_select(rd, path);
 }
 
 const char *

@@ -82,9 +82,10 @@ struct docker {
 	const struct stage *root;     /* the stage that contains the stack */
 	struct clones clones;
 	struct last cmd, entrypoint, user;
-	const char *dir; /* current directory after WORKDIR and cd; or NULL */
-	bool has_torch;  /* the base image has torch */
-	bool unseen;     /* a requirements file or another tool may install other packages */
+	struct init_item *python; /* the system's Python, which apt installs; or NULL */
+	const char *dir;          /* current directory after WORKDIR and cd; or NULL */
+	bool has_torch;           /* the base image has torch */
+	bool unseen; /* a requirements file or another tool may install other packages */
 	struct call call;
 };
 

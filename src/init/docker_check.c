@@ -5,6 +5,20 @@
 
 /* Decisions that need the whole Dockerfile: its images, and the order of its items. */
 
+/* Takes the Python that apt installs, unless the file or the image has another one. */
+static void
+take_system_python(struct docker *d, const struct image_name *image)
+{
+	const struct os_release *os = image->os ? facts_os(d->rd->f, image->os) : NULL;
+
+	if (!d->python || image->python || !os || !os->python || init_get(d->rd, "python"))
+		return;
+	d->python->system = true;
+	d->python->comment =
+		arena_printf(d->rd->a, "%s's own, which the Dockerfile installs", image->os);
+	item_take(d->rd, d->python, "python", os->python);
+}
+
 /* Uses the devel image instead of a runtime image, which has no nvcc. */
 static void
 take_base(struct docker *d, const struct stage *s)
@@ -31,6 +45,7 @@ take_base(struct docker *d, const struct stage *s)
 			     s->image, name.flavour);
 	}
 	item_take(d->rd, s->item, "base", value);
+	take_system_python(d, &name);
 	/* Files that init reads later may replace this torch. */
 	d->has_torch = name.torch != NULL;
 	if (d->has_torch)
@@ -176,8 +191,7 @@ has(struct order *o, const struct init_item *e, enum problem problem)
 		o->detail = git      ? "it comes from a repository without tag or commit" :
 			    *e->spec ? "a range selects another release tomorrow" :
 				       "pip installs the newest release of the day";
-		return pip && !e->pinned &&
-		       (git || is_ext || (is_torch && !o->d->has_torch));
+		return pip && !e->pinned && (git || is_ext || (is_torch && !o->d->has_torch));
 	case NUMPY_OPEN: return e == torch && needs_numpy1(o);
 	}
 	return false;

@@ -68,6 +68,9 @@ run_apt(struct docker *d, struct init_item *item, const struct command *c, size_
 		item = docker_item(d, w, NULL);
 		item->kind = runtime ? INIT_OTHER : INIT_APT;
 		item->name = w->s;
+		if (!runtime && !d->python &&
+		    str_matches(w->s, "^python3($|-(pip|dev|venv|full)$)"))
+			d->python = item;
 		if (why)
 			item_leave(d->rd, item, "%s", why);
 		else

@@ -50,6 +50,7 @@ struct init_item {
 	bool isolated;             /* INIT_PIP: without --no-build-isolation */
 	bool pinned;               /* one version, a tag, a commit or a file */
 	bool wide;                 /* INIT_COPY: the whole directory */
+	bool system;               /* the system's Python, which is not pinned */
 	const char *index, *extra; /* index of the call: torch's tag, "" its root; or NULL */
 	const char *local;         /* local version of torch, "cu121"; or NULL */
 };
@@ -58,6 +59,13 @@ struct init_items LIST(struct init_item *);
 /* A line of a constraints file, for a package that another line requires. */
 struct init_constraint {
 	struct init_item *item;
+	const char *text;
+};
+
+/* A range of Python that a file requires. */
+struct init_range {
+	const struct init_item *item;
+	const struct specifiers *range;
 	const char *text;
 };
 
@@ -71,7 +79,9 @@ struct init {
 	const struct source *(*open)(struct init *rd, const char *path, struct span at);
 	struct names read; /* paths of requirements files read so far */
 	struct init_constraints LIST(struct init_constraint) constraints;
-	const char *from; /* the source of the items, for the first line; or NULL */
+	struct init_ranges LIST(struct init_range) pythons;
+	const char *likely; /* the most usual Python in these ranges, or NULL */
+	const char *from;   /* the source of the items, for the first line; or NULL */
 	struct init_items items;
 	struct map places; /* key and name -> its item */
 	bool modal;        /* write a Modal app, too */

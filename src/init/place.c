@@ -256,9 +256,7 @@ place_requirement(struct init *rd, struct init_item *item, const char *text, boo
 	const char *why = NULL, *name = NULL, *named = NULL;
 	const struct requirement *r = requirement_parse(rd->a, text, &why, NULL);
 	const struct extension *e = r ? facts_extension(rd->f, r->key) : NULL;
-	/* Returns the Python of the items so far. */
-	const char *python = init_value(rd, "python");
-	struct marker_env here = marker_env_linux(rd->a, python ? python : "3.11", "x86_64", "");
+	struct marker_env here = marker_env_linux(rd->a, python_likely(rd), "x86_64", "");
 	bool holds = true;
 
 	if (!r && strstr(text, "://") && (name = name_of_url(rd, text)) && name_valid(name))
@@ -312,7 +310,9 @@ place_conda(struct init *rd, struct init_item *item, const char *text)
 	version = text + strlen(name);
 	version += strspn(version, " =");
 	version = arena_copy(rd->a, version, strcspn(version, "=*, "));
-	if (among(name, "python") && starts_with(version, "3."))
+	if (among(name, "python") && strpbrk(text, "<>!~"))
+		python_range(rd, item, text + strlen(name));
+	else if (among(name, "python") && starts_with(version, "3."))
 		item_take(rd, item, "python",
 			  arena_copy(rd->a, version, 2 + strspn(version + 2, "0123456789")));
 	else if (among(name, "pytorch torchvision torchaudio"))

@@ -32,7 +32,7 @@ static const struct node *
 source_of(struct init *rd, const struct node *uv, const char *key)
 {
 	const struct node *sources = node_get(uv, "sources"), *found = NULL;
-	struct marker_env here = marker_env_linux(rd->a, "3.11", "x86_64", "");
+	struct marker_env here = marker_env_linux(rd->a, python_likely(rd), "x86_64", "");
 
 	for (size_t i = 0; sources && sources->kind == NODE_MAP && i < sources->n; i++)
 		if (!strcmp(name_normalize(rd->a, sources->pairs[i].key), key))
@@ -80,21 +80,16 @@ add_dependency(struct init *rd, const struct node *uv, const struct node *n)
 		place_requirement(rd, item, from ? from : text, false);
 }
 
-/* Selects the Python if the range has only one series. */
+/* Reads `requires-python` of a project, or of a lock. */
 static void
 add_python(struct init *rd, const struct node *n)
 {
-	const char *spec = n->kind == NODE_SCALAR ? n->s : "";
-	const char *series =
-		str_matches(spec, "^(==|~=) *3[.][0-9]+([.][0-9*]+)?$") ? strchr(spec, '3') : NULL;
-	struct init_item *item =
-		item_open(rd, arena_printf(rd->a, "requires-python %s", spec), n->at);
+	const char *spec = n && n->kind == NODE_SCALAR ? n->s : "";
 
-	if (series)
-		item_take(rd, item, "python",
-			  arena_copy(rd->a, series, 2 + strspn(series + 2, "0123456789")));
-	else
-		item_leave(rd, item, "a recipe has one Python: `--python 3.11` chooses it");
+	if (n)
+		python_range(rd,
+			     item_open(rd, arena_printf(rd->a, "requires-python %s", spec), n->at),
+			     spec);
 }
 
 /* Omits extras and groups, which are not requirements of the project itself. */
@@ -165,8 +160,7 @@ add_project(struct init *rd, const struct node *root)
 	const struct node *python = node_get(project, "requires-python");
 	const struct node *build = node_get(root, "build-system");
 
-	if (python)
-		add_python(rd, python);
+	add_python(rd, python);
 	add_indexes(rd, uv);
 	for (size_t i = 0; i < items_in(dependencies); i++)
 		add_dependency(rd, uv, dependencies->items[i]);
@@ -220,10 +214,11 @@ is_for_others(const struct node *p)
 }
 
 static void
-add_locked(struct init *rd, const struct node *packages)
+add_locked(struct init *rd, const struct node *root, const struct node *packages)
 {
 	struct map seen = MAP(rd->a);
 
+	add_python(rd, node_get(root, "requires-python"));
 	for (size_t i = 0; i < items_in(packages); i++) {
 		const struct node *p = packages->items[i];
 		const char *name = text_in(p, "name"), *marker = text_in(p, "marker");
@@ -275,9 +270,9 @@ init_project(struct init *rd, const struct source *src)
 	    (node_get(tool, "uv") && !poetry))
 		add_project(rd, root);
 	else if (node_get(root, "lock-version") && node_get(root, "packages"))
-		add_locked(rd, node_get(root, "packages"));
+		add_locked(rd, root, node_get(root, "packages"));
 	else if (node_get(root, "package") && !node_get(root, "metadata"))
-		add_locked(rd, node_get(root, "package"));
+		add_locked(rd, root, node_get(root, "package"));
 	else if (poetry || node_get(root, "metadata"))
 		diag_help(diag_at(rd->ds, E_INIT_INPUT, (struct span){ .src = src },
 				  "init does not read files of Poetry or PDM"),

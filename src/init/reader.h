@@ -75,6 +75,19 @@ bool is_local_path(const char *s);
 /* Decides an item that is an option of pip; an editable requirement is not one. */
 void place_option(struct init *rd, struct init_item *item, enum pip_option o, const char *value);
 
+/* --- Python --- */
+
+/* Decides an item by the range of Python that a file requires: ">=3.10,<3.13". */
+void python_range(struct init *rd, struct init_item *item, const char *spec);
+/* Returns the Python of the items so far, or the most usual one in their ranges: for markers. */
+const char *python_likely(struct init *rd);
+/*
+ * Sets the Python of the draft if it is not the resolver's own choice: one inside all ranges, or the
+ * system's where the rest is compatible with it.
+ * errors  SB0193, false: the given Python, or every one that works, is outside a range
+ */
+bool python_choose(struct init *rd, const char *path);
+
 /* --- the draft --- */
 
 /* A key of the recipe, in the order of the text. */
@@ -97,6 +110,8 @@ const char *draft_write(struct init *rd);
  * errors  those of the recipe and of resolve for the last text that was tried; false
  */
 bool draft_complete(struct init *rd, const char *path);
+/* The same for a draft whose Python is chosen. */
+bool draft_select(struct init *rd, const char *path);
 /* Writes the stack to the draft: each value with its reason, and a note if it differs from the
  * input. */
 void draft_pin(struct init *rd, const struct stack *s, bool quiet);
