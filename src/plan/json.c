@@ -132,6 +132,10 @@ operation_json(struct json *j, const struct operation *op, bool all)
 		texts_json(j, op->application.files);
 		json_put(j, "'command': [");
 		texts_json(j, op->application.command);
+		if (op->application.entrypoint->n) {
+			json_put(j, "'entrypoint': [");
+			texts_json(j, op->application.entrypoint);
+		}
 		break;
 	case OP_PROBE:
 	case OPERATION_KINDS: break;

@@ -143,7 +143,7 @@ struct operation {
 			bool constrained;     /* also under {share}/constraints.txt */
 		} requirements;
 		struct {
-			const struct texts *files, *command;
+			const struct texts *files, *command, *entrypoint;
 		} application;
 	};
 };

@@ -474,6 +474,7 @@ app_step(struct maker *m)
 	op = plan_operation(m, &st, OP_APPLICATION, NULL);
 	op->application.files = &r->app.copy;
 	op->application.command = &r->app.command;
+	op->application.entrypoint = &r->app.entrypoint;
 	list_push(m->a, &m->steps, st);
 }
 

@@ -153,3 +153,15 @@ app_read(struct load *l, struct recipe_app *app)
 	app->needs = &x->needs;
 	return x->good;
 }
+
+struct texts
+recipe_command(struct arena *a, const struct recipe *r)
+{
+	struct texts all = { 0 };
+
+	list_each (x, &r->app.entrypoint)
+		list_push(a, &all, *x);
+	list_each (x, &r->app.command)
+		list_push(a, &all, *x);
+	return all;
+}

@@ -107,6 +107,7 @@ struct recipe_needs {
 struct recipe_app {
 	struct span at; /* line 0: no `app` section */
 	struct texts copy, command;
+	struct texts entrypoint; /* before the command, which only has its default arguments */
 	struct text requirements;
 	struct names files; /* the file and those that it includes, if they are read */
 	const struct recipe_needs *needs; /* NULL: no file, or recipe_options exclude it */
@@ -217,6 +218,9 @@ const struct recipes *recipes_load_from(struct arena *a, struct diags *ds, const
  */
 bool recipe_archive(struct arena *a, const char *url, const char **name,
 		    const struct version **version);
+
+/* Returns the words that run without arguments: the entry point and the command of the application. */
+struct texts recipe_command(struct arena *a, const struct recipe *r);
 
 /* Returns the value of a number such as modal.cpu; 0: not set. */
 double recipe_number(struct text t);

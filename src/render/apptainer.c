@@ -50,6 +50,7 @@ const struct shape apptainer_shape[] = {
 	{ "probe", VALUE_CODE, "command that compares the environment with the plan", 0 },
 	{ "app", VALUE_FLAG, "the image has an application", 0 },
 	{ "command", VALUE_LIST, "the words of app.command", 0 },
+	{ "entrypoint", VALUE_LIST, "the words of app.entrypoint", 0 },
 	{ 0 },
 };
 
@@ -264,6 +265,7 @@ head(struct target *t, const char *image, const char *file)
 	const struct stack *s = t->plan->stack;
 	const struct recipe *r = s->recipe;
 	const char *platform = r->platform.s;
+	const struct texts command = recipe_command(t->a, r);
 
 	target_title(t, "title", arena_printf(t->a, "on %s", s->base.value));
 	scope_text(t->top, "name", t->plan->name, r->stack.at);
@@ -301,8 +303,9 @@ head(struct target *t, const char *image, const char *file)
 		checked(t, r->env.at[i].value.s, r->env.at[i].value.at);
 	scope_flag(t->top, "app", r->app.at.line != 0);
 	scope_texts(t->top, "command", &r->app.command);
-	for (size_t i = 0; i < r->app.command.n; i++)
-		checked(t, r->app.command.at[i].s, r->app.command.at[i].at);
+	scope_texts(t->top, "entrypoint", &r->app.entrypoint);
+	list_each (x, &command)
+		checked(t, x->s, x->at);
 }
 
 void

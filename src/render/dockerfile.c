@@ -20,6 +20,7 @@ static const struct shape stage_shape[] = {
 	{ "result", VALUE_FLAG, "the stage is the result of `docker build`", 0 },
 	{ "user", VALUE_TEXT, "result: user, if not root", 0 },
 	{ "command", VALUE_LIST, "result: words of the application's command", 0 },
+	{ "entrypoint", VALUE_LIST, "result: words of the application's entry point", 0 },
 	{ "labels", VALUE_LIST, "result: labels", target_pair_shape },
 	{ 0 },
 };

@@ -202,6 +202,7 @@ result(struct docker *d, struct scope *out)
 	for (size_t i = 0; i < d->t->plan->n; i++)
 		if (d->t->plan->steps[i].kind == STEP_APP)
 			docker_step(d, out, &d->t->plan->steps[i], DOCKER_INSTALL);
+	scope_texts(out, "entrypoint", &r->app.entrypoint);
 	scope_texts(out, "command", &r->app.command);
 	target_pair(out, "labels", "org.opencontainers.image.title", d->t->plan->name, NOWHERE);
 	target_pair(out, "labels", "stackbuild.recipe", r->digest, NOWHERE);

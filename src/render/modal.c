@@ -272,7 +272,7 @@ usage(struct modal *m, const char *command, const char *what, unsigned limit_s)
 static void
 work_functions(struct modal *m)
 {
-	const struct texts *words = &m->recipe->app.command;
+	const struct texts words = recipe_command(m->a, m->recipe);
 	unsigned limit_s = m->asked->timeout_s.s ? recipe_number(m->asked->timeout_s) :
 						   facts_modal(m->stack->facts)->timeout_default_s;
 	struct span at = m->asked->entrypoint.at;
@@ -288,15 +288,15 @@ work_functions(struct modal *m)
 		usage(m, arena_printf(m->a, "modal run --detach modal_app.py::%s", name),
 		      arena_printf(m->a, "call %s", m->asked->entrypoint.s), limit_s);
 	}
-	if (words->n) {
-		f = add_function(m, "command", words->at[0].at);
-		for (size_t i = 0; i < words->n; i++)
-			list_push(m->a, &all, (struct word){ words->at[i].s, true });
+	if (words.n) {
+		f = add_function(m, "command", words.at[0].at);
+		for (size_t i = 0; i < words.n; i++)
+			list_push(m->a, &all, (struct word){ words.at[i].s, true });
 		scope_code(f, "command", run_code(m, &all));
 		usage(m, "modal run --detach modal_app.py::command", "run the recipe's command",
 		      limit_s);
 	}
-	if (!m->entry && !words->n && m->asked->at.line) {
+	if (!m->entry && !words.n && m->asked->at.line) {
 		scope_flag(add_function(m, "run", NOWHERE), "any", true);
 		usage(m, "modal run --detach modal_app.py::run CMD", "run a command in the image",
 		      limit_s);

@@ -324,6 +324,7 @@ script_fill(struct target *t)
 {
 	const struct recipe *r = t->plan->stack->recipe;
 	const struct names secrets = plan_secrets(t->a, t->plan);
+	const struct texts command = recipe_command(t->a, r);
 
 	target_refuse_base_torch(t);
 	head(t);
@@ -345,6 +346,6 @@ script_fill(struct target *t)
 	if (secrets.n)
 		scope_text(t->top, "secret_names", names_join(t->a, &secrets, ", "), NOWHERE);
 	target_environment(t->top, r);
-	scope_texts(t->top, "command", &r->app.command);
+	scope_texts(t->top, "command", &command);
 	t->file.summary = arena_printf(t->a, "%zu steps", t->plan->n - 1);
 }
