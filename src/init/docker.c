@@ -231,74 +231,10 @@ take_copy(struct docker *d, struct init_item *item, const struct command *c)
 	bool from;
 
 	item->at = docker_span(d, c->at[0].p, c->at[0].n);
-	if (stage_of(d, d->in, &from)) {
+	if (stage_of(d, d->in, &from))
 		item_take(d->rd, item, "runtime.base", NULL);
-		return;
-	}
-	item->kind = from ? INIT_OTHER : INIT_COPY;
-	for (size_t k = 0; k + 1 < c->n; k++)
-		item->wide |= among(c->at[k].s, ". ./") || strpbrk(c->at[k].s, "*?[");
-	if (from || d->in->bodies.n)
-		item_leave(d->rd, item, "init does not read other images and inline files");
-	else if (c->n == 2 && strstr(c->at[0].s, "requirements"))
-		item->name = fs_name(c->at[0].s);
 	else
-		item_leave(d->rd, item, "copy the application with `app: {copy: [...]}`");
-	d->rd->app_unsure |= item->fate == INIT_LEFT && item->kind == INIT_COPY;
-}
-
-/* Only the last instruction in the last stage has an effect; finish decides it. */
-static void
-take_last(struct docker *d, struct init_item *item, const struct command *c)
-{
-	const char *name = d->in->name;
-	struct last *slot = *name == 'C' ? &d->cmd : *name == 'E' ? &d->entrypoint : &d->user;
-
-	if (!d->stage->last) {
-		item_leave(d->rd, item, "only that of the last stage has an effect");
-		return;
-	}
-	if (slot->in)
-		item_leave(d->rd, slot->item, "a later %s replaces it", name);
-	*slot = (struct last){ d->in, item, c->at[0] };
-}
-
-static void
-take_command(struct docker *d, const struct last *l, bool ignored)
-{
-	enum docker_form form = docker_form(l->in, FORM_SHELL);
-	const char *p = l->in->args;
-	struct command c = { 0 }, more = { 0 };
-	struct span at = l->item->at;
-
-	if (ignored || !docker_words(d, &p, form, &c)) {
-		item_leave(d->rd, l->item,
-			   ignored ? "ENTRYPOINT in shell form ignores it" : "it runs no command");
-		return;
-	}
-	l->item->fate = INIT_PARTS;
-	if (form == FORM_SHELL && (strchr(l->in->args, '$') || docker_words(d, &p, form, &more))) {
-		item_set(d->rd, "sh", at, "app.command", "/bin/sh");
-		item_set(d->rd, "-c", at, "app.command", "-c");
-		p = docker_shown(d, l->in->args, strlen(l->in->args));
-		item_set(d->rd, p, at, "app.command", p);
-		return;
-	}
-	for (size_t k = 0; k < c.n; k++)
-		item_take(d->rd, docker_item(d, &c.at[k], NULL), "app.command", c.at[k].s);
-}
-
-static void
-take_user(struct docker *d, const struct last *l)
-{
-	const char *name = arena_copy(d->rd->a, l->word.s, strcspn(l->word.s, ":"));
-
-	if (among(name, "root 0"))
-		item_leave(d->rd, l->item, "an image without `user` runs as root");
-	else if (l->word.unknown || is_digit(*name))
-		item_leave(d->rd, l->item, "`user` is the name of a user");
-	else
-		item_take(d->rd, l->item, "user", name);
+		docker_take_copy(d, item, c, from);
 }
 
 /* Decides items that depend on the whole file. */
@@ -308,14 +244,6 @@ finish(struct docker *d, size_t from)
 	const char *app = init_value(d->rd, "app.requirements");
 
 	docker_images(d);
-	if (d->entrypoint.in)
-		take_command(d, &d->entrypoint, false);
-	if (d->cmd.in)
-		take_command(d, &d->cmd,
-			     d->entrypoint.in &&
-				     docker_form(d->entrypoint.in, FORM_SHELL) == FORM_SHELL);
-	if (d->user.in)
-		take_user(d, &d->user);
 	list_each (x, &d->clones)
 		for (size_t k = 0; k < x->items.n; k++)
 			if (x->by && x->by->fate != INIT_LEFT)
@@ -335,15 +263,14 @@ finish(struct docker *d, size_t from)
 			item->fate = INIT_PARTS;
 		else if (v)
 			item_leave(d->rd, item, "no instruction that init reads uses it");
-		if (item->fate != INIT_OPEN || item->kind != INIT_COPY)
+		if (item->fate != INIT_OPEN || item->kind != INIT_COPY || !item->name)
 			continue;
 		if (names_have(&d->read, item->name))
 			item_take(d->rd, item, "packages", NULL);
 		else if (app && !strcmp(app, item->name))
 			item_take(d->rd, item, "app.requirements", NULL);
-		else
-			item_leave(d->rd, item, "init finds no command that installs it");
 	}
+	docker_finish_app(d, from);
 }
 
 static void
@@ -365,15 +292,16 @@ take_instruction(struct docker *d, const struct instruction *in)
 		take_arg(d, item, &c);
 	else if (among(in->name, "COPY ADD"))
 		take_copy(d, item, &c);
-	else if (among(in->name, "CMD ENTRYPOINT USER"))
-		take_last(d, item, &c);
+	else if (among(in->name, "CMD ENTRYPOINT USER WORKDIR"))
+		docker_last(d, item, &c);
 	else if (among(in->name, "LABEL EXPOSE VOLUME SHELL STOPSIGNAL HEALTHCHECK ONBUILD "
-				 "MAINTAINER WORKDIR"))
+				 "MAINTAINER"))
 		item_leave(d->rd, item, "a recipe has no key for it");
 	else
 		item_unread(d->rd, item, NULL, "`%s` is not an instruction", in->name);
 	if (c.n && !strcmp(in->name, "WORKDIR"))
-		d->dir = c.at[0].s;
+		d->stages.at[d->stage - d->stages.at].dir = d->dir =
+			fs_clean(d->rd->a, fs_join(d->rd->a, d->dir, c.at[0].s));
 }
 
 /* Reads a stage: first the stages that it copies from, then its base stage, then its own lines. */
@@ -394,9 +322,11 @@ walk(struct docker *d, struct stage *s)
 	if (s->parent >= 0)
 		walk(d, &d->stages.at[s->parent]);
 	d->stage = s;
-	d->dir = NULL;
-	for (size_t k = s->first; k < s->end && !d->rd->ds->errors; k++)
+	s->dir = s->parent >= 0 ? d->stages.at[s->parent].dir : "/";
+	for (size_t k = s->first; k < s->end && !d->rd->ds->errors; k++) {
+		d->dir = s->dir;
 		take_instruction(d, &d->all.at[k]);
+	}
 }
 
 bool

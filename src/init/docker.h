@@ -33,10 +33,11 @@ struct stage {
 	struct span at;           /* place of the image */
 	size_t first, end;        /* range of its instructions, without FROM */
 	struct init_item *item;
-	int parent;   /* the stage that `image` refers to, or -1 */
-	bool unknown; /* image contains a variable without a value */
-	bool last;    /* the last stage, or one of its base stages */
-	bool seen;    /* its instructions were read */
+	int parent;      /* the stage that `image` refers to, or -1 */
+	bool unknown;    /* image contains a variable without a value */
+	bool last;       /* the last stage, or one of its base stages */
+	bool seen;       /* its instructions were read */
+	const char *dir; /* the absolute path of WORKDIR so far */
 };
 struct stages LIST(struct stage);
 
@@ -53,6 +54,18 @@ struct last {
 	const struct instruction *in;
 	struct init_item *item;
 	struct word word; /* its first word */
+};
+
+/* A source of COPY or ADD, relative to the context, and its absolute place in the image. */
+struct copied {
+	struct init_item *item;
+	const char *source, *target;
+	bool dir;
+};
+
+/* A user that a RUN creates, and its number as text, or "". */
+struct docker_user {
+	const char *name, *number;
 };
 
 /* A call of pip. */
@@ -81,9 +94,11 @@ struct docker {
 	const struct instruction *in; /* the current instruction */
 	const struct stage *root;     /* the stage that contains the stack */
 	struct clones clones;
-	struct last cmd, entrypoint, user;
+	struct copies LIST(struct copied) copied;
+	struct users LIST(struct docker_user) users;
+	struct last cmd, entrypoint, user, workdir;
 	struct init_item *python; /* the system's Python, which apt installs; or NULL */
-	const char *dir;          /* current directory after WORKDIR and cd; or NULL */
+	const char *dir;          /* current directory after WORKDIR and cd */
 	bool has_torch;           /* the base image has torch */
 	bool unseen; /* a requirements file or another tool may install other packages */
 	struct call call;
@@ -115,6 +130,15 @@ const struct stage *docker_root(const struct docker *d, const struct stage *s);
 void docker_setting(struct docker *d, const struct word *w, bool inlined);
 /* Decides the item of a RUN, d->in, by its commands. */
 void docker_run(struct docker *d, struct init_item *item);
+/* Records the sources of COPY or ADD; from: it copies from another image. */
+void docker_take_copy(struct docker *d, struct init_item *item, const struct command *c, bool from);
+/* Returns the path in the context of a file of the image; the path itself if it is relative and no
+ * COPY brings it, else NULL. */
+const char *docker_source(struct docker *d, const char *path);
+/* Keeps an instruction of which only the last one counts, and its item. */
+void docker_last(struct docker *d, struct init_item *item, const struct command *c);
+/* Decides the items of the application: its files, commands, user and variables. */
+void docker_finish_app(struct docker *d, size_t from);
 /* Decides the items of the stages, and d->root. */
 void docker_images(struct docker *d);
 /* Warns about the order of the items from `from` on, and about unpinned items (SB0195 to SB0199). */

@@ -85,7 +85,7 @@ clone_in(struct docker *d, const char *path)
 {
 	size_t n;
 
-	path = !among(path, ". ./") ? path : d->dir ? d->dir : "";
+	path = !among(path, ". ./") ? path : d->dir;
 	n = strlen(path);
 	while (n && path[n - 1] == '/')
 		n--;
@@ -305,6 +305,21 @@ run_conda(struct docker *d, struct init_item *item, const struct command *c, siz
 
 /* --- commands --- */
 
+/* Keeps the number of a user, which USER may name. */
+static void
+add_user(struct docker *d, struct init_item *item, const struct command *c, size_t k)
+{
+	struct docker_user user = { word(c, c->n - 1), "" };
+
+	for (; k < c->n; k++)
+		if (among(c->at[k].s, "-u --uid"))
+			user.number = word(c, k + 1);
+		else if (starts_with(c->at[k].s, "--uid="))
+			user.number = c->at[k].s + strlen("--uid=");
+	list_push(d->rd->a, &d->users, user);
+	item_leave(d->rd, item, "`user:` creates the user that the image runs as");
+}
+
 static void
 run_other(struct docker *d, struct init_item *item, const struct command *c, size_t k)
 {
@@ -316,12 +331,14 @@ run_other(struct docker *d, struct init_item *item, const struct command *c, siz
 		item_take(d->rd, item, "apt", NULL);
 	else if (among(s, "poetry pdm pipenv pixi easy_install dnf yum apk"))
 		unread(d, item);
+	else if (among(s, "useradd adduser"))
+		add_user(d, item, c, k);
 	else if (among(s, "set echo true : mkdir ldconfig"))
 		item_leave(d->rd, item, "it installs nothing");
 	else
 		item_leave(d->rd, item, "init does not support this command");
 	if (among(s, "cd"))
-		d->dir = word(c, k);
+		d->dir = fs_clean(d->rd->a, fs_join(d->rd->a, d->dir, word(c, k)));
 	for (; among(s, "export") && k < c->n; k++)
 		docker_setting(d, &c->at[k], true);
 }

@@ -85,7 +85,6 @@ struct init {
 	struct init_items items;
 	struct map places; /* key and name -> its item */
 	bool modal;        /* write a Modal app, too */
-	bool app_unsure;   /* the files of the application are uncertain */
 };
 
 /*

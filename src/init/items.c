@@ -36,7 +36,7 @@ item_take(struct init *rd, struct init_item *item, const char *key, const char *
 	item->fate = INIT_TAKEN;
 	item->key = key;
 	item->value = value;
-	if (!value || !strcmp(key, "app.command"))
+	if (!value || among(key, "app.command app.entrypoint"))
 		return item;
 	rd->places.a = rd->a;
 	place = arena_printf(rd->a, "%s %s", key, named ? item->name : "");

@@ -36,7 +36,9 @@ static const struct init_key rows[] = {
 	{ "env", KEY_SETTINGS, false, true, NULL },
 	{ "runtime.base", KEY_VALUE, false, false, NULL },
 	{ "runtime.apt", KEY_LINES, false, false, NULL },
+	{ "app.copy", KEY_LINES, false, false, NULL },
 	{ "app.requirements", KEY_VALUE, false, false, NULL },
+	{ "app.entrypoint", KEY_LINES, false, false, NULL },
 	{ "app.command", KEY_LINES, false, false, NULL },
 	{ "modal.timeout_s", KEY_VALUE, true, false, NULL },
 };
@@ -94,8 +96,7 @@ put(struct writer *w, const char *comment, const char *fmt, ...)
 	w->line++;
 }
 
-/* Writes "app:" before the first of its keys. If the files are unknown, a comment shows how to name
- * them. */
+/* Writes "app:" before the first of its keys. */
 static void
 put_parent(struct writer *w, const char *key)
 {
@@ -112,8 +113,6 @@ put_parent(struct writer *w, const char *key)
 	}
 	put(w, "changes most often, so it is installed last, under the stack's constraints",
 	    "app:");
-	if (w->rd->app_unsure)
-		put(w, "files and directories to copy into the image", "  # copy: [src/]");
 }
 
 /* Quotes a text that a reader could misread, such as 3.10 as 3.1. */
@@ -175,11 +174,6 @@ draft_write(struct init *rd)
 		rd->items.at[i]->line = 0;
 	for (size_t row = 0; row < sizeof(rows) / sizeof(*rows); row++)
 		put_row(&w, &rows[row]);
-	if (rd->app_unsure && !init_get(rd, "app.requirements") && !init_get(rd, "app.command")) {
-		put(&w, NULL, "%s", "");
-		put(&w, "changes most often, so it is installed last", "# app:");
-		put(&w, "files and directories to copy into the image", "#   copy: [src/]");
-	}
 	for (size_t i = 0; i < rd->items.n; i++) {
 		const struct init_item *item = rd->items.at[i];
 
