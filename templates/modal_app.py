@@ -21,6 +21,9 @@
 # {{.|comment}}
 {{/notes}}
 import os
+{{#program}}
+import sys
+{{/program}}
 from pathlib import Path
 
 # The image builder decides the first layers and is part of every cache key.
@@ -38,6 +41,9 @@ HELPERS = Path(__file__).parent.parent / "stackbuild"
 {{^cell}}
 HELPERS = Path(__file__).parent / "stackbuild"
 {{/cell}}
+{{#program}}
+sys.path.append(str(HELPERS))  # modal_entry.py, which a container has next to this file
+{{/program}}
 {{/helpers}}
 {{#constrained}}
 {{^locked}}
@@ -121,6 +127,11 @@ def add_app(image, source, copy=False):
 {{/app_layers}}
 
 
+{{#args}}
+ARGS = {{args|code}}  # if `modal run` has none
+
+
+{{/args}}
 {{smoke|code}}
 def smoke():
     """Test the image on Modal: {{#nvcc}}the smoke kernel's numbers, {{/nvcc}}installed versions, imports."""
@@ -142,35 +153,27 @@ def smoke():
 
 
 {{decorator|code}}
-{{#module}}
+{{#entry}}
 def {{name|plain}}(*args: str):
-    """Call the recipe's entry point with the arguments after this function's name on the command line."""
-    import importlib.util
-    import sys
-
-    path = os.path.join("/app", {{module|python}})
-    sys.path[:0] = [os.path.dirname(path), "/app"]
-    os.chdir("/app")
-    name = os.path.splitext(os.path.basename(path))[0]
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return getattr(module, {{function|python}})(*args)
-{{/module}}
+    """Run the recipe's entry point in /app, with the arguments as sys.argv."""
+{{/entry}}
 {{#command}}
-def {{name|plain}}():
-    """Run the recipe's command in /app."""
-    import subprocess
-
-    os.chdir("/app")
-    {{command|code}}
+def {{name|plain}}(*args: str):
+    """Run the recipe's command in /app, with the arguments after it."""
 {{/command}}
 {{#any}}
-def {{name|plain}}(*command: str):
-    """Run a command in the image: modal run modal_app.py::{{name|plain}} python -c "import torch"."""
-    import subprocess
-
-    subprocess.run(command, check=True)
+def {{name|plain}}(*args: str):
+    """Run the command in the arguments in the image: modal run {{file|plain}} python -c "import torch"."""
 {{/any}}
+    import modal_entry
+    {{call|code}}
 {{/functions}}
+{{#program}}
+
+
+@app.local_entrypoint()
+def launch(*args: str):
+    """Check the arguments here and run the program in a container; --detach keeps it without this computer."""
+    import modal_entry
+    {{launch|code}}
+{{/program}}

@@ -165,7 +165,7 @@ const struct modal_gpu *facts_modal_gpus(const struct facts *f, size_t *n);
 const struct modal_gpu *facts_modal_gpu(const struct facts *f, const char *name);
 
 struct modal_limits {
-	unsigned timeout_min_s, timeout_max_s, timeout_default_s;
+	unsigned timeout_min_s, timeout_max_s;
 	unsigned scaledown_min_s, scaledown_max_s;
 	const char *builder_default; /* "2025.06" */
 	struct names builders;

@@ -58,7 +58,6 @@ facts_modal(const struct facts *f)
 	*m = (struct modal_limits){
 		.timeout_min_s = fact_uint_of(timeout, "min"),
 		.timeout_max_s = fact_uint_of(timeout, "max"),
-		.timeout_default_s = fact_uint_of(timeout, "default"),
 		.scaledown_min_s = fact_uint_of(down, "min"),
 		.scaledown_max_s = fact_uint_of(down, "max"),
 		.builders = fact_keys(f->a, fact_get(file, "builders")),

@@ -187,16 +187,20 @@ grammar_argument(struct load *l, const char *s)
 	return *s ? NULL : complain(l, E_EMPTY, "remove it", "an empty word in a command");
 }
 
-/* Accepts path ".py::" identifier. With more dots in the file name, Modal could not import it. */
+/* Accepts path ".py", path ".py::" identifier, and "-m" module. */
 const struct complaint *
 grammar_entrypoint(struct load *l, const char *s)
 {
 	const struct complaint *bad;
 	const char *file;
 
-	if (!str_matches(s, "::" IDENTIFIER "$"))
-		return complain_that(l, E_NAME, s, "does not name a function",
-				     "write file.py::function");
+	if (str_matches(s, "^-m " IDENTIFIER "([.]" IDENTIFIER ")*$"))
+		return NULL;
+	if (!strstr(s, "::") && ends_with(s, ".py"))
+		return grammar_path(l, s);
+	if (!str_matches(s, "[.]py::" IDENTIFIER "$"))
+		return complain_that(l, E_NAME, s, "is not an entry point",
+				     "write train.py, train.py::function or -m package.module");
 	file = arena_copy(l->a, s, (size_t)(strstr(s, "::") - s));
 	if ((bad = grammar_probe(l, file)))
 		return bad;

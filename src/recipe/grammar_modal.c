@@ -113,14 +113,25 @@ grammar_builder(struct load *l, const char *s)
 		       complain_words(l, E_MODAL, s, "is not an image builder", *builders);
 }
 
+/* Accepts one word. */
+static const struct complaint *
+only(struct load *l, const char *s, const char *word, const char *wrong)
+{
+	return !strcmp(s, word) ?
+		       NULL :
+		       complain_words(l, E_WORD, s, wrong, (struct names){ &word, 1, 0 });
+}
+
 const struct complaint *
 grammar_build(struct load *l, const char *s)
 {
-	const char *heavy = "heavy";
+	return only(l, s, "heavy", "is not a way to build");
+}
 
-	return !strcmp(s, heavy) ? NULL :
-				   complain_words(l, E_WORD, s, "is not a way to build",
-						  (struct names){ &heavy, 1, 0 });
+const struct complaint *
+grammar_launcher(struct load *l, const char *s)
+{
+	return only(l, s, "torchrun", "is not a launcher");
 }
 
 /* Accepts name [ ":" count ]. */

@@ -89,10 +89,11 @@ grammar grammar_stack, grammar_image, grammar_cuda, grammar_python, grammar_gpu,
 	grammar_extension_version, grammar_git, grammar_extension_ref, grammar_subdirectory,
 	grammar_archive, grammar_sha256, grammar_env_name, grammar_env_value, grammar_path,
 	grammar_argument, grammar_object, grammar_modal_gpu, grammar_timeout, grammar_scaledown,
-	grammar_entrypoint, grammar_cpu, grammar_memory, grammar_builder, grammar_build,
-	grammar_import_timeout, grammar_module, grammar_probe, grammar_platform, grammar_driver,
-	grammar_newest, grammar_snapshot, grammar_user, grammar_index, grammar_package_name,
-	grammar_mount, grammar_requirement_url, grammar_variant, grammar_ignore;
+	grammar_entrypoint, grammar_launcher, grammar_cpu, grammar_memory, grammar_builder,
+	grammar_build, grammar_import_timeout, grammar_module, grammar_probe, grammar_platform,
+	grammar_driver, grammar_newest, grammar_snapshot, grammar_user, grammar_index,
+	grammar_package_name, grammar_mount, grammar_requirement_url, grammar_variant,
+	grammar_ignore;
 
 /* Returns an error with help (or NULL); format and arguments are its text. */
 struct complaint *complain(struct load *l, enum code code, const char *help, const char *fmt, ...)

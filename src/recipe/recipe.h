@@ -91,7 +91,9 @@ struct recipe_modal {
 		build;           /* "heavy" */
 	struct settings volumes; /* mount path: volume name */
 	struct texts secrets;
-	struct texts gpus; /* all GPUs of a list, in order; `gpu` is the first one */
+	struct texts gpus;    /* all GPUs of a list, in order; `gpu` is the first one */
+	struct texts args;    /* of the entry point, if `modal run` has none */
+	struct text launcher; /* "torchrun" */
 };
 
 /* The content of an application's requirements file, and of the files that it includes. */
@@ -224,6 +226,17 @@ struct texts recipe_command(struct arena *a, const struct recipe *r);
 
 /* Returns the value of a number such as modal.cpu; 0: not set. */
 double recipe_number(struct text t);
+
+/* modal.entrypoint in parts: "train.py", "train.py::main" or "-m package.module". */
+struct recipe_entry {
+	const char *file;     /* "src/train.py"; of a module: "package/module.py"; or NULL */
+	const char *function; /* or NULL */
+	const char *module;   /* "package.module" or NULL */
+};
+struct recipe_entry recipe_entry(struct arena *a, const char *text);
+
+/* Returns whether app.copy copies a file, by itself or in a directory. */
+bool recipe_copies(struct arena *a, const struct recipe_app *app, const char *file);
 
 /* Returns whether the file of a URL is a wheel; ignores a query or fragment. */
 bool recipe_names_wheel(const char *url);

@@ -18,9 +18,10 @@ static bool
 never_number(grammar *g)
 {
 	static grammar *const words[] = {
-		grammar_image,    grammar_index, grammar_git,      grammar_archive,
-		grammar_env_name, grammar_user,  grammar_probe,    grammar_entrypoint,
-		grammar_module,   grammar_build, grammar_platform, grammar_torch_index,
+		grammar_image,       grammar_index,  grammar_git,   grammar_archive,
+		grammar_env_name,    grammar_user,   grammar_probe, grammar_entrypoint,
+		grammar_launcher,    grammar_module, grammar_build, grammar_platform,
+		grammar_torch_index,
 	};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)

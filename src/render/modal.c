@@ -17,10 +17,11 @@
 static const struct shape function_shape[] = {
 	{ "name", VALUE_TEXT, "name of the function, for `modal run FILE::NAME`", 0 },
 	{ "decorator", VALUE_CODE, "@app.function(...)", 0 },
-	{ "module", VALUE_TEXT, "file of the recipe that it loads; missing for a command", 0 },
-	{ "function", VALUE_TEXT, "the function of that file", 0 },
-	{ "command", VALUE_CODE, "the words of app.command", 0 },
+	{ "entry", VALUE_FLAG, "the function runs the entry point", 0 },
+	{ "command", VALUE_FLAG, "the function runs the recipe's command", 0 },
 	{ "any", VALUE_FLAG, "the function runs the command in its arguments", 0 },
+	{ "file", VALUE_TEXT, "name of the app file", 0 },
+	{ "call", VALUE_CODE, "the call that runs it", 0 },
 	{ 0 },
 };
 
@@ -47,6 +48,9 @@ const struct shape modal_shape[] = {
 	{ "probe", VALUE_CODE, "the call that runs probe.py", 0 },
 	{ "torch_alone", VALUE_FLAG, "the stack has a GPU and torch, but no nvcc", 0 },
 	{ "functions", VALUE_LIST, "the recipe's own functions", function_shape },
+	{ "program", VALUE_FLAG, "there are such functions", 0 },
+	{ "args", VALUE_CODE, "modal.args as a list; missing without it", 0 },
+	{ "launch", VALUE_CODE, "the call of the local entry point", 0 },
 	{ 0 },
 };
 
@@ -68,23 +72,6 @@ app_name(const struct modal *m)
 	if (b.n <= 64)
 		return b.p;
 	return arena_printf(m->a, "%.55s-%.8s", b.p, sha256_hex(m->a, b.p, b.n));
-}
-
-/* Returns whether app.copy copies a file, by itself or in a directory. */
-static bool
-copies(const struct modal *m, const char *file)
-{
-	for (size_t i = 0; i < m->recipe->app.copy.n; i++) {
-		const char *copy = m->recipe->app.copy.at[i].s;
-		size_t n = strlen(copy);
-
-		while (n && copy[n - 1] == '/')
-			n--;
-		if ((n == 1 && *copy == '.') ||
-		    (!strncmp(copy, file, n) && (!file[n] || file[n] == '/')))
-			return true;
-	}
-	return false;
 }
 
 /* --- the head of the file --- */
@@ -176,7 +163,7 @@ number_option(struct py_call *c, const char *key, struct text n)
 
 /* Adds the resources that the recipe requests. */
 static void
-work_options(const struct recipe_modal *r, struct py_call *c)
+work_options(const struct recipe_modal *r, const struct modal_limits *limits, struct py_call *c)
 {
 	struct names volumes = list_names(
 		c->a, v, &r->volumes,
@@ -188,7 +175,10 @@ work_options(const struct recipe_modal *r, struct py_call *c)
 
 	number_option(c, "cpu", r->cpu);
 	number_option(c, "memory", r->memory_mib);
-	number_option(c, "timeout", r->timeout_s);
+	if (r->timeout_s.s)
+		number_option(c, "timeout", r->timeout_s);
+	else
+		py_code(c, "timeout", arena_printf(c->a, "%u", limits->timeout_max_s));
 	number_option(c, "scaledown_window", r->scaledown_window_s);
 	py_list(c, "volumes", "{}", &volumes);
 	py_list(c, "secrets", "[]", &secrets);
@@ -209,7 +199,7 @@ decorator(struct modal *m, bool smoke)
 	if (smoke)
 		py_code(&c, "timeout", arena_printf(c.a, "%d", SMOKE_TIMEOUT_S));
 	else
-		work_options(m->asked, &c);
+		work_options(m->asked, facts_modal(m->stack->facts), &c);
 	return py_call(&c, "@app.function");
 }
 
@@ -232,14 +222,16 @@ run_code(struct modal *m, const struct words *words)
 	return py_call(&c, "subprocess.run");
 }
 
-static struct scope *
-add_function(struct modal *m, const char *name, struct span at)
+static void
+add_function(struct modal *m, const char *kind, const char *name, const struct texts *words)
 {
 	struct scope *f = scope_item(m->t->top, "functions");
 
-	scope_text(f, "name", name, at);
+	scope_flag(f, kind, true);
+	scope_text(f, "name", name, NOWHERE);
+	scope_text(f, "file", m->t->file.path, NOWHERE);
 	scope_code(f, "decorator", decorator(m, false));
-	return f;
+	scope_code(f, "call", modal_entry_call(m, words));
 }
 
 static const char *
@@ -269,38 +261,35 @@ usage(struct modal *m, const char *command, const char *what, unsigned limit_s)
 	scope_item_text(m->t->top, "usage", buf_text(&b), NOWHERE);
 }
 
+/* Adds the functions for the recipe's program; `modal run FILE` starts the first one. */
 static void
 work_functions(struct modal *m)
 {
-	const struct texts words = recipe_command(m->a, m->recipe);
+	const struct texts words = recipe_command(m->a, m->recipe), none = { 0 };
+	const char *file = m->t->file.path, *first = NULL;
 	unsigned limit_s = m->asked->timeout_s.s ? recipe_number(m->asked->timeout_s) :
-						   facts_modal(m->stack->facts)->timeout_default_s;
-	struct span at = m->asked->entrypoint.at;
-	struct words all = { 0 };
-	const char *name;
-	struct scope *f;
+						   facts_modal(m->stack->facts)->timeout_max_s;
+	const char *all = m->asked->args.n ? "[ARGS]" : "ARGS";
 
-	if (m->entry) {
-		name = strstr(m->asked->entrypoint.s, "::") + 2;
-		f = add_function(m, name, at);
-		scope_text(f, "module", m->entry, at);
-		scope_text(f, "function", name, at);
-		usage(m, arena_printf(m->a, "modal run --detach modal_app.py::%s", name),
-		      arena_printf(m->a, "call %s", m->asked->entrypoint.s), limit_s);
+	if (m->worker) {
+		add_function(m, "entry", first = m->worker, NULL);
+		usage(m, arena_printf(m->a, "modal run --detach %s %s", file, all),
+		      arena_printf(m->a, "run %s", m->asked->entrypoint.s), limit_s);
 	}
 	if (words.n) {
-		f = add_function(m, "command", words.at[0].at);
-		for (size_t i = 0; i < words.n; i++)
-			list_push(m->a, &all, (struct word){ words.at[i].s, true });
-		scope_code(f, "command", run_code(m, &all));
-		usage(m, "modal run --detach modal_app.py::command", "run the recipe's command",
-		      limit_s);
+		add_function(m, "command", "command", &words);
+		usage(m,
+		      arena_printf(m->a, "modal run --detach %s%s", file, first ? "::command" : ""),
+		      "run the recipe's command", limit_s);
+		first = first ? first : "command";
 	}
-	if (!m->entry && !words.n && m->asked->at.line) {
-		scope_flag(add_function(m, "run", NOWHERE), "any", true);
-		usage(m, "modal run --detach modal_app.py::run CMD", "run a command in the image",
-		      limit_s);
+	if (!first && m->asked->at.line) {
+		add_function(m, "any", first = "run", &none);
+		usage(m, arena_printf(m->a, "modal run --detach %s COMMAND", file),
+		      "run a command in the image", limit_s);
 	}
+	if (first)
+		modal_entry_launch(m, first);
 }
 
 /* Repeats the commands of the check on the GPU. */
@@ -353,7 +342,6 @@ checked(struct target *t)
 {
 	const struct stack *s = t->plan->stack;
 	const struct recipe_modal *asked = &s->recipe->modal;
-	const char *entry = asked->entrypoint.s, *end = entry ? strstr(entry, "::") : NULL;
 	struct modal m = {
 		.t = t,
 		.a = t->a,
@@ -363,12 +351,11 @@ checked(struct target *t)
 		.builder = asked->builder.s ? asked->builder.s :
 					      facts_modal(s->facts)->builder_default,
 		.python = s->python_from == PYTHON_BASE ? NULL : s->python.value,
-		.entry = end ? arena_copy(t->a, entry, (size_t)(end - entry)) : NULL,
 		.heavy = asked->build.s && !strcmp(asked->build.s, "heavy"),
 		.written = MAP(t->a),
 	};
 
-	m.copied = m.entry && copies(&m, m.entry);
+	modal_entry_read(&m);
 	modal_check(&m);
 	return m;
 }
@@ -389,12 +376,17 @@ modal_fill(struct target *t)
 	head(&m);
 	modal_add_layers(&m);
 	scope_flag(t->top, "helpers", t->helpers.n > 0);
-	usage(&m, "modal run modal_app.py::smoke", "build the image and test it", SMOKE_TIMEOUT_S);
+	usage(&m, arena_printf(t->a, "modal run %s::smoke", t->file.path),
+	      "build the image and test it", SMOKE_TIMEOUT_S);
 	work_functions(&m);
-	scope_item_text(
-		t->top, "usage",
-		arena_printf(t->a, "%-41s deploy the functions", "modal deploy modal_app.py"),
-		NOWHERE);
+	scope_item_text(t->top, "usage",
+			arena_printf(t->a, "%-41s deploy the functions",
+				     arena_printf(t->a, "modal deploy %s", t->file.path)),
+			NOWHERE);
 	smoke_function(&m);
 	t->file.summary = arena_printf(t->a, "%zu layers", m.layers);
+	if (m.worker || m.recipe->app.command.n)
+		t->file.next = "modal run --detach {path}";
+	else if (m.asked->at.line)
+		t->file.next = "modal run {path}"; /* without arguments: the smoke test */
 }

@@ -18,6 +18,7 @@ struct modal {
 	const char *builder;              /* "2025.06" */
 	const char *python;               /* series for add_python; NULL: the base image's own */
 	const char *entry;   /* "src/train.py" of the entry point "src/train.py::main"; or NULL */
+	const char *worker;  /* the function of the app file that runs the entry point; or NULL */
 	bool copied;         /* app.copy copies the entry point */
 	bool heavy;          /* extensions compile in a build function, for more resources */
 	struct texts gpus;   /* "A100-80GB:2", fallbacks in order; empty: no GPU */
@@ -45,6 +46,19 @@ void modal_add_layers(struct modal *m);
 struct py_call;
 /* Adds a layer: the call of a method of the image.  why: its comment, or NULL. */
 void modal_layer(struct modal *m, const char *why, const char *method, const struct py_call *c);
+
+/* --- the recipe's program (modal_entry.c) --- */
+
+/* Fills in entry, worker and copied. */
+void modal_entry_read(struct modal *m);
+/* Reports an entry point or a launcher that Modal cannot run: SB0425, SB0431. */
+void modal_entry_check(struct modal *m);
+/* Returns the call of templates/modal_entry.py that runs the entry point; words NULL: or a command. */
+const char *modal_entry_call(struct modal *m, const struct texts *words);
+/* Sets the names of the template for the program that `modal run FILE` starts: one of `function`. */
+void modal_entry_launch(struct modal *m, const char *function);
+/* Mounts modal_entry.py next to the app file. */
+void modal_entry_mount(struct modal *m);
 
 /* --- pip (modal_pip.c) --- */
 

@@ -94,25 +94,6 @@ check_sources(struct modal *m)
 				  "use an https:// address, or a wheel by URL");
 }
 
-/* Python's keywords and names in the app file, which a function cannot have. */
-static const char not_names[] =
-	" False None True and as assert async await break class continue def del elif else except "
-	"finally for from global if import in is lambda nonlocal not or pass raise return try "
-	"while "
-	"with yield app image modal os Path smoke command add_app app_directory compile_extension "
-	"HELPERS COMPILER CONSTRAINED SOURCES DIRECTORY ";
-
-static void
-check_entrypoint(struct modal *m)
-{
-	const char *name = m->entry ? strstr(m->asked->entrypoint.s, "::") + 2 : NULL;
-
-	if (name && strstr(not_names, arena_printf(m->a, " %s ", name)))
-		diag_help(refuse(m, E_MODAL_ENTRYPOINT, m->asked->entrypoint.at,
-				 "an app file cannot define a function `%s`", name),
-			  "give the function another name");
-}
-
 /* --- selection of the GPU --- */
 
 enum covers { COVERS_NOT, COVERS_RUNS, COVERS_EXACT };
@@ -239,11 +220,11 @@ modal_check(struct modal *m)
 	check_python(m);
 	check_env(m);
 	check_sources(m);
-	check_entrypoint(m);
 	for (size_t i = 0; i < gpus->n; i++)
 		asked_gpu(m, gpus->at[i]);
 	if (!gpus->n && m->asked->gpu.s)
 		asked_gpu(m, m->asked->gpu);
 	else if (!gpus->n && m->stack->archs.n)
 		smallest_gpu(m);
+	modal_entry_check(m);
 }

@@ -205,6 +205,8 @@ app_files(struct modal *m)
 	const char *why = "mounted when a container starts: an edit builds nothing";
 	const struct texts *copy = &m->recipe->app.copy;
 
+	if (copy->n || (m->entry && !m->copied))
+		m->list = "app_layers";
 	for (size_t i = 0; i < copy->n; i++)
 		add_app(m, i ? NULL : why, copy->at[i].s, false);
 	if (m->entry && !m->copied)
@@ -277,7 +279,8 @@ modal_add_layers(struct modal *m)
 			one_env_layer(m, "where extensions and triton find the CUDA toolkit",
 				      "CUDA_HOME", shell_plain(m->a, &modal_places, p->cuda_home));
 	}
-	m->list = "app_layers";
 	m->comment = NULL;
 	app_files(m);
+	if (m->worker || m->recipe->app.command.n || m->asked->at.line)
+		modal_entry_mount(m);
 }

@@ -28,23 +28,6 @@ check_setting(const struct workspace *w, const char *name, size_t *at,
 	return found;
 }
 
-/* Modal's defaults for missing keys; the reader rejects values that Modal does not accept. */
-void
-check_modal_timeout(struct workspace *w)
-{
-	const struct recipe_modal *m = &w->r->modal;
-	const struct modal_limits *limits = facts_modal(w->f);
-	struct diag *d;
-
-	if (!m->at.line || !m->entrypoint.s || m->timeout_s.s || !limits->timeout_default_s)
-		return;
-	d = diag_at(w->ds, W_MODAL_TIMEOUT, m->entrypoint.at,
-		    "Modal stops this function after %u seconds", limits->timeout_default_s);
-	diag_why(d, "that is the default, and modal.timeout_s is not set");
-	diag_help(d, "set modal.timeout_s, %u to %u", limits->timeout_min_s, limits->timeout_max_s);
-	diag_source(d, limits->source);
-}
-
 /* --- the source of torch, and its companions --- */
 
 void
