@@ -13,8 +13,8 @@
  *     required   recipes/torch222-cu121.yaml:32:12: the recipe requires numpy<2
  *     because    torch 2.2.2 was compiled against numpy 1
  *     requires   numpy 1.26.4 has wheels for Python 3.9 to 3.12
- *     possible   1.24.4, 1.25.2, 1.26.4
- *     not        2.0.2: torch below 2.3 was compiled against numpy 1
+ *     possible   1.26.4 to 1.23.4 (12 releases)
+ *     not        2.5.5 to 2.0.0 (13 releases): torch 2.2.2 was compiled against numpy 1
  * Other parts, such as apt packages, are not variables of the solver and come from the stack.
  */
 
@@ -22,7 +22,8 @@ struct answer {
 	const char *name, *value;
 	struct names asked; /* places and sentences of the recipe's requirements */
 	struct names because, demands, possible, sources;
-	struct names impossible;       /* "2.0.2, 2.1.3: why" */
+	const char *possible_words;    /* the same, with ranges */
+	struct names impossible;       /* "2.1.3 to 2.0.0 (5 releases): why" */
 	struct names known;            /* other names to suggest */
 	const struct stack_part *part; /* its coverage, or NULL */
 };
@@ -53,41 +54,85 @@ sentences(struct run *r, struct constraints facts, struct names *out, struct nam
 	}
 }
 
-/* Returns true if the same kind of fact excludes two candidates. */
-static bool
-same_reason(const struct alternative *x, const struct alternative *y)
+/* Returns the reason against a release without its own version: "numpy requires Python>=3.11". */
+static const char *
+reason(struct arena *a, const char *name, const struct alternative *x)
 {
-	return !x->why || !y->why ? x->why == y->why : x->why->kind == y->why->kind;
+	const char *all = x->why ? x->why->sentence : "the recipe requires another one";
+	const char *own = arena_printf(a, "%s %s ", name, x->c->text);
+
+	if (!starts_with(all, own) || starts_with(all + strlen(own), "or "))
+		return all;
+	return arena_printf(a, "%s %s", name, all + strlen(own));
 }
 
+enum { LISTED = 4 }; /* versions in a row; more are a range */
+
 /*
- * Adds the incompatible versions, one line for each kind of reason, with the reason of the first.
+ * Returns versions in words: "2.5.1, 2.4.0 to 2.1.0 (8 releases)". in: which of `all`; a range ends
+ * at the next candidate that has a text and is not in it, or is not older.
  */
+static const char *
+version_words(struct arena *a, const struct alternatives *all, const bool *in)
+{
+	struct names words = { 0 }, row = { 0 };
+	const struct candidate *last = NULL;
+
+	for (size_t i = 0; i <= all->n; i++) {
+		const struct candidate *c = i < all->n ? all->at[i].c : NULL;
+		bool older = c && (!last || (last->v && c->v && version_cmp(c->v, last->v) < 0));
+
+		if (c && !*c->text)
+			continue;
+		if (c && in[i] && older) {
+			list_push(a, &row, (last = c)->text);
+			continue;
+		}
+		if (row.n > LISTED)
+			list_printf(a, &words, "%s to %s (%zu releases)", row.at[0],
+				    row.at[row.n - 1], row.n);
+		for (size_t k = 0; k < row.n && row.n <= LISTED; k++)
+			list_push(a, &words, row.at[k]);
+		row.n = 0;
+		last = NULL;
+		if (c && in[i])
+			list_push(a, &row, (last = c)->text);
+	}
+	return names_join(a, &words, ", ");
+}
+
+/* Adds the versions that are possible, and the others, one line for each reason. */
 static void
 others_of(struct run *r, const struct solution *solution, const char *key, struct answer *out)
 {
 	struct alternatives all = solution_alternatives(solution, key);
 	bool *shown = arena_array_of(r->a, bool, all.n + 1);
+	bool *can = arena_array_of(r->a, bool, all.n + 1);
+	const char **why = arena_array_of(r->a, const char *, all.n + 1);
 
+	for (size_t i = 0; i < all.n; i++)
+		why[i] = reason(r->a, out->name, &all.at[i]);
 	for (size_t i = 0; i < all.n; i++) {
 		const struct alternative *x = &all.at[i];
-		struct names alike = { 0 };
+		bool *alike;
+		size_t n = 0;
 
 		if ((!x->c->known && !x->chosen) || shown[i] || !*x->c->text)
 			continue;
 		if (x->can) {
+			can[i] = true;
 			list_push(r->a, &out->possible, x->c->text);
 			continue;
 		}
-		for (size_t k = i; k < all.n; k++) {
-			if (all.at[k].can || !all.at[k].c->known || !same_reason(x, &all.at[k]))
-				continue;
-			shown[k] = true;
-			list_push(r->a, &alike, all.at[k].c->text);
-		}
-		list_printf(r->a, &out->impossible, "%s: %s", names_join(r->a, &alike, ", "),
-			    x->why ? x->why->sentence : "the recipe requires another one");
+		alike = arena_array_of(r->a, bool, all.n);
+		for (size_t k = i; k < all.n; k++)
+			if (!all.at[k].can && all.at[k].c->known && !shown[k] &&
+			    !strcmp(why[i], why[k]))
+				n += shown[k] = alike[k] = true;
+		list_printf(r->a, &out->impossible, "%s: %s", version_words(r->a, &all, alike),
+			    n == 1 && x->why ? x->why->sentence : why[i]);
 	}
+	out->possible_words = version_words(r->a, &all, can);
 }
 
 static bool
@@ -221,8 +266,7 @@ show_text(struct run *r, const struct answer *x)
 	lines(&r->out, "because", &x->because);
 	lines(&r->out, "requires", &x->demands);
 	if (x->possible.n)
-		buf_printf(&r->out, "  %-10s %s\n", "possible",
-			   names_join(r->a, &x->possible, ", "));
+		buf_printf(&r->out, "  %-10s %s\n", "possible", x->possible_words);
 	lines(&r->out, "not", &x->impossible);
 	lines(&r->out, "source", &x->sources);
 }
