@@ -380,11 +380,15 @@ docker_finish_app(struct docker *d, size_t from)
 	move_variables(d, from);
 	if (d->user.in)
 		take_user(d, &d->user);
-	if (d->workdir.in)
-		item_take(d->rd, d->workdir.item, "app.command", NULL);
-	if (d->workdir.in && strcmp(d->dir, "/app") != 0 &&
-	    (init_get(d->rd, "app.copy") || init_get(d->rd, "app.command") ||
-	     init_get(d->rd, "app.entrypoint")))
+	if (!d->workdir.in)
+		return;
+	if (!init_get(d->rd, "app.copy") && !init_get(d->rd, "app.command") &&
+	    !init_get(d->rd, "app.entrypoint")) {
+		item_leave(d->rd, d->workdir.item, "a recipe's image without `app` has none");
+		return;
+	}
+	item_take(d->rd, d->workdir.item, "app.command", NULL);
+	if (strcmp(d->dir, "/app") != 0)
 		item_changed(d->rd, d->workdir.item->at, "the working directory `%s` became `/app`",
 			     d->dir);
 }
