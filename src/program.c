@@ -246,7 +246,8 @@ bool
 program_needs_world(const struct options *o)
 {
 	return !verbs[o->verb] || (is_refresh(o) && !world_facts_refresh) ||
-	       (o->online && !world_check_online) || (!world_lock_changed && upgrades_lock(o)) ||
+	       (o->online && !world_check_online) || (!world_modal_chain && init_reads_modal(o)) ||
+	       (!world_lock_changed && upgrades_lock(o)) ||
 	       (o->verb == VERB_plan && o->diff && !world_at_revision && !fs_exists(o->diff));
 }
 

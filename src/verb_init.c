@@ -12,14 +12,14 @@
 
 /* Returns the FILE arguments and those of --from, which mean the same. */
 static struct names
-files_of(struct run *r)
+files_of(struct arena *a, const struct options *o)
 {
 	struct names all = { 0 };
 
-	for (size_t i = 0; i < r->o->args.n; i++)
-		list_push(r->a, &all, r->o->args.at[i]);
-	for (size_t i = 0; i < r->o->froms.n; i++)
-		list_push(r->a, &all, r->o->froms.at[i]);
+	for (size_t i = 0; i < o->args.n; i++)
+		list_push(a, &all, o->args.at[i]);
+	for (size_t i = 0; i < o->froms.n; i++)
+		list_push(a, &all, o->froms.at[i]);
 	return all;
 }
 
@@ -41,7 +41,10 @@ stdin_is_sent(void)
 
 /* --- files --- */
 
-struct sources LIST(const struct source *);
+struct sources LIST(struct input {
+	const struct source *src;
+	const char *function; /* of a Modal app; or NULL */
+});
 
 static const struct source *
 open_included(struct init *n, const char *path, struct span at)
@@ -56,36 +59,37 @@ read_sources(struct run *r, const struct names *paths, struct init *n, bool *emp
 	struct names from = { 0 };
 
 	for (size_t i = 0; i < paths->n; i++) {
-		const char *path = paths->at[i];
+		const char *function, *path = init_modal_path(n, paths->at[i], &function);
 		const struct source *src = fs_read(r->a, &r->ds, path, fs_input_max(path), NOWHERE);
 
 		/* An empty pipe is an error only without options. */
-		if (src && !src->size && !strcmp(paths->at[i], "-") && !files_of(r).n) {
+		if (src && !src->size && !strcmp(path, "-") && !files_of(r->a, r->o).n) {
 			*empty = !has_options(r->o);
 			return !*empty;
 		}
 		src = src ? init_text(n, src) : NULL;
 		if (!src)
 			return false;
-		list_push(r->a, &sources, src);
+		list_push(r->a, &sources, (struct input){ src, function });
 		list_push(r->a, &from,
-			  strcmp(paths->at[i], "-") != 0 ? fs_name(src->path) :
-			  init_is_dockerfile(n, src)     ? "a Dockerfile" :
-							   "a list of requirements");
+			  strcmp(path, "-") != 0     ? fs_name(src->path) :
+			  init_is_dockerfile(n, src) ? "a Dockerfile" :
+						       "a list of requirements");
 	}
 	n->from = from.n ? names_join(r->a, &from, " and ") : NULL;
-	/* Reads Dockerfiles first, because other files override their versions. */
-	for (size_t i = 0; i < sources.n; i++)
-		if (init_is_dockerfile(n, sources.at[i]) &&
-		    !init_dockerfile(n, sources.at[i], paths))
+	/* Reads images first, because other files override their versions. */
+	list_each (x, &sources)
+		if (init_is_modal(x->src)         ? !init_modal(n, x->src, x->function, paths) :
+		    init_is_dockerfile(n, x->src) ? !init_dockerfile(n, x->src, paths) :
+						    false)
 			return false;
 	for (size_t i = 0; i < sources.n; i++) {
-		const struct source *src = sources.at[i];
+		const struct source *src = sources.at[i].src;
 
-		if (!(init_is_dockerfile(n, src) ? true :
-		      init_is_toml(n, src)       ? init_project(n, src) :
-		      init_is_yaml(n, src)       ? init_environment(n, src) :
-						   init_requirements(n, src)))
+		if (!(init_is_modal(src) || init_is_dockerfile(n, src) ? true :
+		      init_is_toml(n, src)                             ? init_project(n, src) :
+		      init_is_yaml(n, src)                             ? init_environment(n, src) :
+									 init_requirements(n, src)))
 			return false;
 	}
 	return true;
@@ -149,6 +153,23 @@ read_answer(char line[ANSWER_MAX])
 			c = getchar();
 }
 
+/* Adds the Modal apps of this directory. */
+static void
+add_apps(struct arena *a, struct names *found)
+{
+	enum { LOOKED_AT = 100 };
+	struct names all = { 0 };
+	struct diags ds = DIAGS(ds, a);
+
+	fs_list(a, &ds, ".", ".py", &all);
+	for (size_t i = 0; i < all.n && i < LOOKED_AT; i++) {
+		const struct source *src = fs_read_quiet(a, all.at[i], FS_READ_MAX);
+
+		if (src && init_imports_modal(src) && str_matches(src->text, "(App|Stub)[(]"))
+			list_push(a, found, all.at[i]);
+	}
+}
+
 /* Returns the files of this directory that init can read. */
 static struct names
 files_here(struct arena *a)
@@ -162,7 +183,26 @@ files_here(struct arena *a)
 	for (size_t i = 0; i < COUNT(files); i++)
 		if (fs_exists(files[i]))
 			list_push(a, &found, files[i]);
+	add_apps(a, &found);
 	return found;
+}
+
+bool
+init_reads_modal(const struct options *o)
+{
+	struct arena *a = arena_new();
+	struct names files = { 0 };
+
+	if (o->verb == VERB_init) {
+		files = files_of(a, o);
+		/* Only a terminal lets the user choose a file of this directory. */
+		if (!files.n && isatty(0))
+			add_apps(a, &files);
+	}
+	const bool any = list_any(x, &files, strstr(*x, ".py::") || ends_with(*x, ".py"));
+
+	arena_free(a);
+	return any;
 }
 
 /* Offers the files of this directory; returns the chosen one, or NULL for questions. */
@@ -229,8 +269,12 @@ verb_init(struct run *r)
 {
 	const char *path = r->o->out ? r->o->out : "stack.yaml", *text, *file;
 	const struct stack *s;
-	struct init n = { .a = r->a, .ds = &r->ds, .f = r->facts, .open = open_included };
-	struct names paths = files_of(r);
+	struct init n = { .a = r->a,
+			  .ds = &r->ds,
+			  .f = r->facts,
+			  .open = open_included,
+			  .chain = world_modal_chain };
+	struct names paths = files_of(r->a, r->o);
 	unsigned warnings;
 	bool ask = false, empty = false;
 

@@ -41,6 +41,14 @@ LINKED_WORLD bool world_at_revision(struct arena *a, struct diags *ds, const cha
 				    const char *revision, recipe_open **open, void **ctx);
 LINKED_WORLD void world_close_revision(void *ctx);
 
+/* Runs templates/modal_chain.py; see `chain` in init/init.h. */
+struct init;
+LINKED_WORLD const struct source *world_modal_chain(struct init *rd, const struct source *app,
+						    const char *function);
+/* Returns whether `init` reads a Modal app: one of its files, or one in this directory that it
+ * may offer. */
+bool init_reads_modal(const struct options *o);
+
 /* Returns true for `facts refresh`. */
 bool is_refresh(const struct options *o);
 /* Runs `facts refresh`: writes data of the package index to --out, or to `user`. */

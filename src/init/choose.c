@@ -290,7 +290,7 @@ init_recipe(const struct init *rd, const char *path, const struct stack **s, uns
 
 	t.path = strcmp(path, "-") != 0 ? arena_printf(rd->a, "%s (not written)", path) :
 					  "the recipe (not written)";
-	if (rd->modal)
+	if (rd->modal && !init_get(rd, "modal.timeout_s"))
 		item_set(&copy, "modal", (struct span){ 0 }, "modal.timeout_s", "3600")->comment =
 			"Modal's own default is 300; at most 86400";
 	if (!draft_complete(&copy, t.path))

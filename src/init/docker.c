@@ -20,8 +20,9 @@ static struct init_item *
 instruction_item(struct docker *d, const struct instruction *in)
 {
 	const struct word w = { .p = in->p, .n = strlen(in->name) };
+	const char *what = docker_origin_what(d, in->p);
 
-	return docker_item(d, &w, docker_shown(d, in->p, strlen(in->p)));
+	return docker_item(d, &w, what ? what : docker_shown(d, in->p, strlen(in->p)));
 }
 
 /* --- ARG, ENV and the settings of commands --- */
@@ -285,7 +286,7 @@ take_instruction(struct docker *d, const struct instruction *in)
 	    (!in->bodies.n || strcmp(in->name, "RUN") != 0))
 		item_leave(d->rd, item, "it has no arguments");
 	else if (!strcmp(in->name, "RUN"))
-		docker_run(d, item);
+		docker_commands(d, item);
 	else if (!strcmp(in->name, "ENV"))
 		take_env(d, item, &c);
 	else if (!strcmp(in->name, "ARG"))
@@ -330,6 +331,30 @@ walk(struct docker *d, struct stage *s)
 }
 
 bool
+docker_items(struct docker *d, size_t from)
+{
+	struct init *rd = d->rd;
+	unsigned before = rd->ds->errors;
+
+	docker_read(d);
+	find_stages(d);
+	if (rd->ds->errors != before)
+		return false;
+	if (!d->stages.n) {
+		diag_at(rd->ds, E_INIT_INPUT, (struct span){ .src = d->src },
+			"a Dockerfile without FROM");
+		return false;
+	}
+	for (int i = (int)d->stages.n - 1; i >= 0; i = d->stages.at[i].parent)
+		d->stages.at[i].last = true;
+	walk(d, &d->stages.at[d->stages.n - 1]);
+	if (rd->ds->errors != before)
+		return false;
+	finish(d, from);
+	return true;
+}
+
+bool
 init_dockerfile(struct init *rd, const struct source *src, const struct names *read)
 {
 	struct docker d = { .rd = rd, .src = src, .escape = '\\', .vars = MAP(rd->a) };
@@ -338,21 +363,8 @@ init_dockerfile(struct init *rd, const struct source *src, const struct names *r
 
 	for (size_t i = 0; i < read->n; i++)
 		list_push(rd->a, &d.read, fs_name(read->at[i]));
-	docker_read(&d);
-	find_stages(&d);
-	if (rd->ds->errors != before)
+	if (!docker_items(&d, from))
 		return false;
-	if (!d.stages.n) {
-		diag_at(rd->ds, E_INIT_INPUT, (struct span){ .src = src },
-			"a Dockerfile without FROM");
-		return false;
-	}
-	for (int i = (int)d.stages.n - 1; i >= 0; i = d.stages.at[i].parent)
-		d.stages.at[i].last = true;
-	walk(&d, &d.stages.at[d.stages.n - 1]);
-	if (rd->ds->errors != before)
-		return false;
-	finish(&d, from);
 	items_report(rd, from);
 	if (rd->ds->errors == before)
 		docker_check(&d, from);

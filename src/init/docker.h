@@ -75,11 +75,23 @@ struct call {
 	const char *index, *extra; /* indexes for torch */
 };
 
+/* The place of the text from `at` on in another file; what: a text for the report, or NULL. A span
+ * without a line is the same place of its source. */
+struct origin {
+	size_t at;
+	struct span in;
+	const char *what;
+};
+struct origins LIST(struct origin);
+
 struct docker {
 	struct init *rd;
 	const struct source *src;
-	struct names read; /* names of requirements files that other code reads */
-	const char *text;  /* text of the file, see docker_read.c */
+	const struct origins *origins; /* the places of a text that no file has; or NULL */
+	const char *no_image;          /* why the first FROM names no image; or NULL */
+	bool has_python;               /* the file chooses the Python itself */
+	struct names read;             /* names of requirements files that other code reads */
+	const char *text;              /* text of the file, see docker_read.c */
 	struct offsets LIST(size_t) lines;
 	struct docker_place {
 		size_t at, columns;
@@ -124,12 +136,16 @@ const char *docker_shown(struct docker *d, const char *p, size_t n);
 /* Opens an item for a word; what NULL: the word itself. */
 struct init_item *docker_item(struct docker *d, const struct word *w, const char *what);
 
+/* Returns the text for the report of an instruction of a text with origins, or NULL. */
+const char *docker_origin_what(const struct docker *d, const char *p);
+
+/* Reads d->src to decided items. errors SB0193, false */
+bool docker_items(struct docker *d, size_t from);
+
 /* Returns the stage that is the base of a stage. */
 const struct stage *docker_root(const struct docker *d, const struct stage *s);
 /* Decides `export A=b` and `A=b command`; inlined: it applies only to the command. */
 void docker_setting(struct docker *d, const struct word *w, bool inlined);
-/* Decides the item of a RUN, d->in, by its commands. */
-void docker_run(struct docker *d, struct init_item *item);
 /* Records the sources of COPY or ADD; from: it copies from another image. */
 void docker_take_copy(struct docker *d, struct init_item *item, const struct command *c, bool from);
 /* Returns the path in the context of a file of the image; the path itself if it is relative and no
@@ -139,6 +155,8 @@ const char *docker_source(struct docker *d, const char *path);
 void docker_last(struct docker *d, struct init_item *item, const struct command *c);
 /* Decides the items of the application: its files, commands, user and variables. */
 void docker_finish_app(struct docker *d, size_t from);
+/* Decides the item of a RUN, d->in, by its commands. */
+void docker_commands(struct docker *d, struct init_item *item);
 /* Decides the items of the stages, and d->root. */
 void docker_images(struct docker *d);
 /* Warns about the order of the items from `from` on, and about unpinned items (SB0195 to SB0199). */

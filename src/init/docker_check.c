@@ -66,6 +66,8 @@ docker_images(struct docker *d)
 			item_take(d->rd, s->item, "base", NULL);
 		else if (s != d->root && s != last)
 			item_leave(d->rd, s->item, "a recipe has one base image");
+		else if (s == d->stages.at && d->no_image)
+			item_leave(d->rd, s->item, "%s", d->no_image);
 		else if (s->unknown || !*s->image || !strcmp(s->image, "scratch"))
 			item_unread(d->rd, s->item, "name it with --base",
 				    "this image is not in the knowledge base");

@@ -147,8 +147,30 @@ docker_read(struct docker *d)
 
 /* --- places --- */
 
-struct span
-docker_span(struct docker *d, const char *p, size_t n)
+/* Returns the last origin that begins at or before a place of the text, or NULL. */
+static const struct origin *
+origin_of(const struct docker *d, size_t at)
+{
+	size_t low = 0, high = d->origins ? d->origins->n : 0;
+
+	while (high - low > 1) {
+		size_t middle = (low + high) / 2;
+
+		*(d->origins->at[middle].at <= at ? &low : &high) = middle;
+	}
+	return high ? &d->origins->at[low] : NULL;
+}
+
+const char *
+docker_origin_what(const struct docker *d, const char *p)
+{
+	const struct origin *o = origin_of(d, (size_t)(p - d->text));
+
+	return o ? o->what : NULL;
+}
+
+static struct span
+span_here(struct docker *d, const char *p, size_t n)
 {
 	size_t at = (size_t)(p - d->text), low = 0, high = d->lines.n, width = 0, line;
 
@@ -169,6 +191,19 @@ docker_span(struct docker *d, const char *p, size_t n)
 	d->last_place.at = at;
 	return (struct span){ d->src, (uint32_t)low + 1, (uint32_t)d->last_place.columns + 1,
 			      (uint32_t)text_columns(p, width) };
+}
+
+struct span
+docker_span(struct docker *d, const char *p, size_t n)
+{
+	const struct origin *o = origin_of(d, (size_t)(p - d->text));
+	struct span at;
+
+	if (o && o->in.line)
+		return o->in;
+	at = span_here(d, p, n);
+	at.src = o ? o->in.src : at.src;
+	return at;
 }
 
 /* Returns a piece of the file on one line, for the report. */

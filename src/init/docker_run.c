@@ -30,7 +30,7 @@ not_apt(struct docker *d, const struct word *w)
 
 	if (w->unknown)
 		return "its variables have no value here";
-	if (minor)
+	if (minor && !d->has_python)
 		item_take(d->rd, docker_item(d, w, NULL), "python",
 			  arena_copy(d->rd->a, w->s + 6, 2 + minor));
 	return str_matches(w->s, "^(python3|python-is-|python$)") ?
@@ -150,7 +150,14 @@ static void
 requirements(struct docker *d, struct init_item *item, const char *file)
 {
 	const char *name = fs_name(file);
+	const struct clone *clone = clone_in(d, strchr(file, '/') ? fs_dir(d->rd->a, file) : ".");
 
+	if (clone) {
+		d->unseen = true;
+		item_unread(d->rd, item, "add its lines to `packages`",
+			    "it is a file of the clone of %s", clone->url);
+		return;
+	}
 	if (names_have(&d->read, name)) {
 		item_take(d->rd, item, "packages", NULL);
 		return;
@@ -272,7 +279,7 @@ run_python(struct docker *d, struct init_item *item, const struct command *c, si
 				   "init does not support this command of setup.py" :
 				   "init does not support this command");
 	}
-	for (; !strcmp(s, "uv") && k + 1 < c->n; k++)
+	for (; !strcmp(s, "uv") && !d->has_python && k + 1 < c->n; k++)
 		if (among(word(c, k), "--python install") && starts_with(word(c, k + 1), "3."))
 			item_take(d->rd, docker_item(d, &c->at[k + 1], NULL), "python",
 				  word(c, k + 1));
@@ -376,7 +383,7 @@ run_command(struct docker *d, const struct command *c, const char *begin, const 
 }
 
 void
-docker_run(struct docker *d, struct init_item *item)
+docker_commands(struct docker *d, struct init_item *item)
 {
 	enum docker_form form = docker_form(d->in, FORM_SHELL);
 	const char *p = d->in->args;

@@ -77,6 +77,12 @@ struct init {
 	/* Returns a file that a requirements file includes (-r, -c); NULL, without an error, if it
 	 * does not exist. A NULL function reads no such files. */
 	const struct source *(*open)(struct init *rd, const char *path, struct span at);
+	/*
+	 * Returns the JSON that templates/modal_chain.py prints for a Modal app; function: the one to
+	 * read, or NULL. NULL after SB0193. A NULL function pointer reads no Modal apps.
+	 */
+	const struct source *(*chain)(struct init *rd, const struct source *app,
+				      const char *function);
 	struct names read; /* paths of requirements files read so far */
 	struct init_constraints LIST(struct init_constraint) constraints;
 	struct init_ranges LIST(struct init_range) pythons;
@@ -123,6 +129,25 @@ bool init_project(struct init *rd, const struct source *src);
 bool init_environment(struct init *rd, const struct source *src);
 bool init_requirements(struct init *rd, const struct source *src);
 bool init_dockerfile(struct init *rd, const struct source *src, const struct names *read);
+
+/*
+ * Return whether a file is a Modal app: Python by its name, or (standard input) by an import of modal.
+ * `path` may end with "::FUNCTION"; *function is then FUNCTION, else NULL, and the result the path.
+ */
+bool init_is_modal(const struct source *src);
+const char *init_modal_path(struct init *rd, const char *path, const char **function);
+/* Returns whether the text of a Python file imports modal. */
+bool init_imports_modal(const struct source *src);
+
+/*
+ * init_modal -- adds the items of a Modal app: the image of a function, and the function's arguments.
+ *
+ *   in      function: NULL: the first one with a GPU; read: as for init_dockerfile
+ *   out     calls and functions that the recipe does not contain are omitted items
+ *   errors  SB0193, false: no image, or a file that Python cannot parse
+ */
+bool init_modal(struct init *rd, const struct source *src, const char *function,
+		const struct names *read);
 
 /* Adds one requirement of the command line.  errors SB0193, false if it is not valid */
 bool init_requirement(struct init *rd, const char *text);

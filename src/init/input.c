@@ -121,6 +121,9 @@ init_text(struct init *rd, const struct source *src)
 		return refuse(rd, src, 0, "the file is empty, or has only comments");
 	if (is_foreign(rd, src, first))
 		return NULL;
+	if (ends_with(src->path, ".py") && !init_imports_modal(src))
+		return refuse(rd, src, 0,
+			      "this is Python, but no Modal app: it does not import modal");
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
 		if (str_matches(first, others[i].line))
 			return refuse(rd, src, line, others[i].what);
@@ -136,10 +139,34 @@ init_first_line(struct init *rd, const struct source *src)
 }
 
 bool
+init_imports_modal(const struct source *src)
+{
+	return str_matches(src->text,
+			   "(?m)^[ \t]*(import modal([ \t\r.,;]|$)|from modal[ \t.].*import)");
+}
+
+bool
+init_is_modal(const struct source *src)
+{
+	return ends_with(src->path, ".py") || (!strcmp(src->path, "-") && init_imports_modal(src));
+}
+
+const char *
+init_modal_path(struct init *rd, const char *path, const char **function)
+{
+	const char *colons = strstr(path, ".py::");
+
+	*function = colons ? colons + strlen(".py::") : NULL;
+	return colons ? arena_copy(rd->a, path, (size_t)(colons - path) + 3) : path;
+}
+
+bool
 init_is_dockerfile(struct init *rd, const struct source *src)
 {
 	const char *name = fs_name(src->path);
 
+	if (init_is_modal(src))
+		return false;
 	return strcasestr(name, "dockerfile") || strcasestr(name, "containerfile") ||
 	       str_matches(init_first_line(rd, src), "^([Ff][Rr][Oo][Mm]|[Aa][Rr][Gg])[ \t].");
 }

@@ -93,7 +93,12 @@ bool python_choose(struct init *rd, const char *path);
 /* A key of the recipe, in the order of the text. */
 struct init_key {
 	const char *key;
-	enum { KEY_VALUE, KEY_LINES, KEY_SETTINGS } form;
+	enum {
+		KEY_VALUE,
+		KEY_ONE, /* KEY_LINES, but KEY_VALUE if there is one item */
+		KEY_LINES,
+		KEY_SETTINGS
+	} form;
 	bool needed; /* its items cannot be omitted if resolve rejects them */
 	bool gap;    /* an empty line before it */
 	const char *comment;

@@ -40,7 +40,15 @@ static const struct init_key rows[] = {
 	{ "app.requirements", KEY_VALUE, false, false, NULL },
 	{ "app.entrypoint", KEY_LINES, false, false, NULL },
 	{ "app.command", KEY_LINES, false, false, NULL },
-	{ "modal.timeout_s", KEY_VALUE, true, false, NULL },
+	{ "modal.app", KEY_VALUE, false, false, NULL },
+	{ "modal.gpu", KEY_ONE, false, false, NULL },
+	{ "modal.cpu", KEY_VALUE, false, false, NULL },
+	{ "modal.memory_mib", KEY_VALUE, false, false, NULL },
+	{ "modal.timeout_s", KEY_VALUE, false, false, NULL },
+	{ "modal.scaledown_window_s", KEY_VALUE, false, false, NULL },
+	{ "modal.volumes", KEY_SETTINGS, false, false, NULL },
+	{ "modal.secrets", KEY_LINES, false, false, NULL },
+	{ "modal.builder", KEY_VALUE, false, false, NULL },
 };
 
 const struct init_key *
@@ -126,8 +134,12 @@ static void
 put_row(struct writer *w, const struct init_key *row)
 {
 	const char *name = strchr(row->key, '.') ? strchr(row->key, '.') + 1 : row->key, *in;
-	bool any = false;
+	bool any = false, lines = row->form == KEY_LINES;
+	size_t count = 0;
 
+	for (size_t i = 0; i < w->rd->items.n; i++)
+		count += item_has(w->rd->items.at[i], row->key);
+	lines |= row->form == KEY_ONE && count > 1;
 	for (size_t i = 0; i < w->rd->items.n; i++) {
 		struct init_item *item = w->rd->items.at[i];
 		const char *value = item->value;
@@ -139,17 +151,18 @@ put_row(struct writer *w, const struct init_key *row)
 		if (!any)
 			put_parent(w, row->key);
 		in = w->parent ? "  " : "";
-		if (!any && row->form != KEY_VALUE)
+		if (!any && (lines || row->form == KEY_SETTINGS))
 			put(w, row->comment, "%s%s:", in, name);
 		any = true;
 		if (!strcmp(row->key, "extensions") && !strstr(value, " @ "))
 			value = arena_printf(w->rd->a, "%s%s", value, item->spec);
-		if (row->form == KEY_LINES)
+		if (lines)
 			put(w, item->comment, "%s  - %s", in, scalar(w, value));
 		else if (row->form == KEY_SETTINGS)
 			put(w, item->comment, "%s  %s: %s", in, scalar(w, item->name),
 			    scalar(w, value));
-		else if (str_matches(value, "^[0-9]*[.][0-9]*$"))
+		else if (str_matches(value, "^[0-9]*[.][0-9]*$") &&
+			 strcmp(row->key, "modal.cpu") != 0)
 			put(w, item->comment, "%s%s: \"%s\"", in, name, value);
 		else
 			put(w, item->comment, "%s%s: %s", in, name, scalar(w, value));
