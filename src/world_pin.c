@@ -212,6 +212,8 @@ pin_source(struct pinning *p, const struct stack_extension *e, const struct lock
 				 .ref = e->source == SOURCE_GIT ? e->ref : NULL };
 	bool good = true;
 
+	if (e->source == SOURCE_PATH) /* the repository of the recipe has it at the same commit */
+		return true;
 	if (e->source == SOURCE_GIT)
 		good = pin_git(p, e, old, &s);
 	else if (e->source != SOURCE_SDIST)

@@ -1,6 +1,7 @@
 """compile.py: runs the command that compiles one extension, with as many jobs as memory allows.
 
-    python compile.py NAME [--version V] --memory=MIB [--threads=N] [--archs=N] [--beside=OTHER=MIB ...] -- COMMAND ...
+    python compile.py NAME [--version V] --memory=MIB [--threads=N] [--archs=N] [--beside=OTHER=MIB ...]
+                      [--tree=DIRECTORY --built=FILE] -- COMMAND ...
 
 MIB is the memory of one compiler for one GPU architecture.  nvcc compiles up to --threads of --archs
 architectures at a time, each with its own compiler.  The program sets MAX_JOBS and NVCC_THREADS for the
@@ -11,16 +12,24 @@ and waits while there is no memory for one job.  The program measures the larges
 (stackbuild-peak NAME MIB); the next run uses this value as MIB.  pip hides the output of compilers, so the program
 prints which files they compile.  Without a common directory (a virtual
 environment, one extension after the other), a file next to this one stores it.
+
+For own code, --tree is a copy of its directory. The program first removes what an earlier build left there, and in the
+end writes FILE, beside the wheel, in the format of sha256sum: the wheel, and each file outside of the directory that
+the compilers read, without those of directories that inputs.py reads as a whole.
 Exit status: that of the command.  Standard library only, Python 3.8 and later.
 """
 import argparse
 import fcntl
+import hashlib
 import os
 import re
 import resource
+import shlex
+import shutil
 import signal
 import subprocess
 import sys
+import sysconfig
 import time
 
 SHARED = os.environ.get("STACKBUILD_SHARED") or "/run/stackbuild"
@@ -287,6 +296,64 @@ def say(line):
     print("stackbuild: " + line, flush=True)
 
 
+# --- own code ---
+
+
+def clean(tree):
+    """Removes results of setuptools: it would pack a shared object that is newer than its source, for any torch."""
+    for folder, folders, _ in os.walk(tree):
+        for name in folders:
+            if os.path.basename(folder) == "build" and re.match(r"(lib|temp|bdist)(\.|$)", name):
+                shutil.rmtree(os.path.join(folder, name))
+
+
+def output(argv, folder=None):
+    try:
+        return subprocess.run(argv, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              env=dict(os.environ, LC_ALL="C")).stdout.decode("utf-8", "surrogateescape")
+    except OSError:
+        return ""
+
+
+def was_read(tree):
+    """Yields the files that the compilers read: ninja's records, and the files that nvcc and gcc write with -MD."""
+    for folder, _, files in os.walk(tree):
+        found = []
+        if ".ninja_deps" in files:
+            found += re.findall(r"^    (\S.*)$", output([shutil.which("ninja") or "ninja", "-t", "deps"], folder), re.M)
+        for name in files:
+            if name.endswith(".d"):
+                with open(os.path.join(folder, name), encoding="utf-8", errors="surrogateescape") as f:
+                    words = re.findall(r"(?:\\.|[^\s\\])+", f.read().replace("\\\n", " ").partition(": ")[2])
+                found += [re.sub(r"\\(.)", r"\1", w) for w in words]
+        for path in found:
+            yield os.path.realpath(os.path.join(folder, path))
+
+
+def searched():
+    """Returns the directories of which inputs.py reads every file: headers, and Python's packages."""
+    cxx = shlex.split(os.environ.get("CXX", "c++"))
+    found = re.findall(r"^ (/.*)$", output(cxx + ["-E", "-v", "-x", "c++", os.devnull]), re.M) + sys.path[1:]
+    found += [sysconfig.get_path(name) for name in ("stdlib", "include", "platinclude")]
+    home = os.environ.get("CUDA_HOME") or os.path.dirname(os.path.dirname(os.path.realpath(shutil.which("nvcc") or "/-/-/-")))
+    return [os.path.realpath(p) for p in found + [os.path.join(home, "include")] if os.path.isdir(p)]
+
+
+def write_built(tree, path):
+    folder = os.path.dirname(path)
+    top, seen = os.path.realpath(tree), searched()
+    below = tuple(os.path.join(d, "") for d in [top] + seen)
+    lines = [name for name in sorted(os.listdir(folder)) if name.endswith(".whl")]
+    lines += sorted(p for p in set(was_read(tree)) if not p.startswith(below) and os.path.isfile(p))
+    with open(path + ".new", "w", encoding="utf-8", errors="surrogateescape") as out:
+        for name in lines:
+            if re.search(r"[\n\r\\]", name):
+                raise SystemExit("compile.py: `%r` has a character that its list cannot hold: rename the file" % name)
+            with open(os.path.join(folder, name), "rb") as f:
+                out.write("%s  %s\n" % (hashlib.sha256(f.read()).hexdigest(), name))
+    os.replace(path + ".new", path)
+
+
 def pair(word):
     name, _, mib = word.rpartition("=")
     return name, int(mib)
@@ -299,11 +366,15 @@ def main():
     p.add_argument("--memory", type=int, default=2048, metavar="MIB")
     p.add_argument("--threads", type=int, default=1, metavar="N")
     p.add_argument("--archs", type=int, default=1, metavar="N")
+    p.add_argument("--tree", metavar="DIRECTORY")
+    p.add_argument("--built", metavar="FILE")
     p.add_argument("--beside", type=pair, action="append", default=[], metavar="OTHER=MIB")
     cut = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
     args, command = p.parse_args(sys.argv[1:cut]), sys.argv[cut + 1:]
     if not command:
         p.error("no command after --")
+    if args.tree:
+        clean(args.tree)
     shared, env = Shared(), dict(os.environ)
     # The measured memory of the last run, plus a tenth; before that, the value of the knowledge base.
     key = "%s-%s-%d" % (args.name, args.version, args.archs)
@@ -333,6 +404,8 @@ def main():
         shared.give()
         if status == 0:
             shared.remember("peak", key, peak)
+    if status == 0 and args.built:
+        write_built(args.tree, args.built)
     if status < 0:  # end with the signal of the command
         if -status != signal.SIGKILL:
             signal.signal(-status, signal.SIG_DFL)

@@ -116,6 +116,11 @@ def tree_digest(root):
     return "sha256:" + h.hexdigest()
 
 
+def outside_of(paths):
+    """Returns the digests of the files outside of own code that its last compile read, if they still exist."""
+    return {p: "sha256:" + file_digest(p).hexdigest() for p in paths if os.path.isfile(p)}
+
+
 def archive_of(folder):
     found = [f for f in sorted(os.listdir(folder)) if re.search(r"\.(tar\.(gz|bz2|xz)|tgz|zip)$", f)]
     if len(found) != 1:
@@ -512,6 +517,8 @@ def system_of(plan, found, env):
 
 def inputs_of(plan, path, scratch):
     source, folder = source_of(plan["source"], path, scratch)
+    if plan.get("outside"):
+        source["outside"] = outside_of(plan["outside"])
     if plan["subdirectory"]:
         folder = os.path.join(folder, plan["subdirectory"])
     project = read_toml(os.path.join(folder, "pyproject.toml"))

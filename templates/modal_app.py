@@ -115,6 +115,30 @@ def add_app(image, source, copy=False):
     path = app_directory() / source
     add = image.add_local_dir if path.is_dir() else image.add_local_file
     return add(path, os.path.normpath("/app/" + source), copy=copy)
+{{#own_code}}
+
+
+def add_code(image, source, target):
+    """Copy your own code, without build results and the files that git or .dockerignore ignores."""
+    import re
+    import shutil
+    import subprocess
+
+    path, patterns, listed = app_directory() / source, app_directory() / ".dockerignore", None
+    matches = modal.FilePatternMatcher.from_file(patterns) if patterns.is_file() else lambda file: False
+    if modal.is_local() and shutil.which("git"):
+        git = subprocess.run(["git", "-C", path, "ls-files", "-coz", "--exclude-standard"], capture_output=True)
+        listed = None if git.returncode else os.fsdecode(git.stdout).split("\0")
+
+    def ignore(file):
+        return (
+            bool(re.search(r"(^|/)(\.git|__pycache__|build/((lib|temp|bdist)(\..*)?))(/|$)", file.as_posix()))
+            or (listed is not None and file.as_posix() not in listed)
+            or matches(Path(source) / file)
+        )
+
+    return image.add_local_dir(path, target, copy=True, ignore=ignore)
+{{/own_code}}
 
 
 {{/last}}

@@ -27,6 +27,9 @@
 {{#app}}
 #   APP=DIRECTORY                the application, with its {{app|comment}} (default: the current directory)
 {{/app}}
+{{#own_code}}
+#   APP=DIRECTORY                the recipe's directory, with your own code: {{own_code|comment}} (default: the current directory)
+{{/own_code}}
 #   STACKBUILD_UNTIL=STEP        stop after this step; `steps` below lists them
 #   STACKBUILD_MARKS=1           print a line when a step starts and ends, for a program that reads them
 {{#compiles}}
@@ -79,9 +82,9 @@ trap 'rm -rf "$work"' EXIT
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PYTHONNOUSERSITE=1 PIP_NO_INPUT=1
 export PIP_RETRIES="${PIP_RETRIES:-8}" PIP_RESUME_RETRIES="${PIP_RESUME_RETRIES:-8}"
 unset PYTHONPATH PYTHONHOME
-{{#app}}
+{{#reads_app}}
 app=${APP:-$PWD}
-{{/app}}
+{{/reads_app}}
 {{#secret_names}}
 secrets=${SECRETS:-/run/secrets}
 unset SECRETS
@@ -128,6 +131,33 @@ finish() {
 {{#extensions}}
 fresh() { rm -rf "$1" && mkdir -p "$1"; }
 {{/extensions}}
+{{#own_code}}
+
+# Own code: STACKBUILD_OWN/STEP is its directory without the ignored files; otherwise, git lists its files.
+code_files() {
+    local path
+    {
+        { [ -z "${STACKBUILD_OWN:-}" ] && git ls-files -coz --exclude-standard 2> /dev/null; } ||
+            find . \( -name .git -o -name __pycache__ \) -prune -o ! -type d -print0
+    } | LC_ALL=C sort -z | while IFS= read -r -d '' path; do
+        [ ! -e "$path" ] && [ ! -L "$path" ] || printf '%s\0' "$path"
+    done
+}
+# code_pack STEP DIRECTORY: write an archive of its files; equal files give equal bytes.
+code_pack() {
+    if [ -n "${STACKBUILD_OWN:-}" ]; then cd "$STACKBUILD_OWN/$1"; else cd "$app/$2"; fi || return
+    code_files | tar -c --null -T - --sort=name --mtime=@946684800 --owner=0 --group=0 --numeric-owner --mode=u+rw,go=
+}
+# own_key STEP DIGEST DIRECTORY: the digest of the step with those of its files, and of the other files that its last
+# compile read.
+own_key() {
+    local code others
+    code=$(code_pack "$1" "$3" | sha256sum) || return
+    others=$(sed -n 's/^[0-9a-f]*  \//\//p' "$share/wheels/$1/built.txt" 2> /dev/null | xargs -r -d '\n' sha256sum 2>&1) || true
+    echo "$2-$(echo "$code$others" | sha256sum | cut -c1-16)"
+}
+declare -A own_keys
+{{/own_code}}
 {{#compiles}}
 
 store=${STACKBUILD_WHEELS:+$(realpath -m "$STACKBUILD_WHEELS")}
@@ -163,6 +193,9 @@ make_wheel() {
     if saved "$step" "$digest"; then
         log "$step: the wheel comes from $store/$step"
         cp "$store/$step"/*.whl "$wheels"
+{{#own_code}}
+        [ ! -e "$store/$step/built.txt" ] || cp "$store/$step/built.txt" "$wheels"
+{{/own_code}}
         return
     fi
     fetch
@@ -173,6 +206,9 @@ make_wheel() {
         fresh "$store/.new"
         echo "$digest" > "$store/.new/.step"
         cp "$wheels"/*.whl "$store/.new"
+{{#own_code}}
+        [ ! -e "$wheels/built.txt" ] || cp "$wheels/built.txt" "$store/.new"
+{{/own_code}}
         rm -rf "${store:?}/$step"
         mv "$store/.new" "$store/$step"
     fi
@@ -315,22 +351,28 @@ settings_{{id|plain}}() {
 compile_{{id|plain}}() {
     {{compile|code}}
 }
+{{#own}}
+own_keys[{{id|plain}}]=$(own_key {{id|plain}} {{key|sh}} {{own|sh}}) || fail "set APP to the recipe's directory, which has the code of {{id|plain}}"
+{{/own}}
 {{/compiled}}
 {{#compiles}}
 
 # Write the inputs of the wheels, before any of them is compiled.
 if [ -n "$inputs" ]; then
 {{#compiled}}
-    read_inputs {{id|plain}} {{key|sh}}
+    read_inputs {{id|plain}} {{#own}}"${own_keys[{{id|plain}}]}"{{/own}}{{^own}}{{key|sh}}{{/own}}
 {{/compiled}}
 fi
 reached inputs
 {{/compiles}}
 {{#compiled}}
 
-if todo {{id|sh}} {{key|sh}}; then
+if todo {{id|sh}} {{#own}}"${own_keys[{{id|plain}}]}"{{/own}}{{^own}}{{key|sh}}{{/own}}; then
     make_wheel
     {{commands|code}}
+{{#own}}
+    digest=$(own_key {{id|plain}} {{key|sh}} {{own|sh}})
+{{/own}}
     finish
 fi
 {{/compiled}}

@@ -363,6 +363,7 @@ run_script(struct work *w, const char *path, bool until_inputs)
 	if (plan_secrets(w->a, w->plan).n)
 		list_printf(w->a, &c.env, "SECRETS=%s", w->secrets);
 	list_printf(w->a, &c.env, "APP=%s", w->app);
+	list_printf(w->a, &c.env, "STACKBUILD_OWN=%s/" RENDER_OWN, w->context);
 	if (w->o->jobs)
 		list_printf(w->a, &c.env, "MAX_JOBS=%u", w->o->jobs);
 	list_push(w->a, &c.env, "STACKBUILD_MARKS=1");

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <fts.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +15,8 @@
 #include "base/proc.h"
 #include "base/str.h"
 
-static bool
-cannot(struct work *w, const char *what, const char *path)
+bool
+work_cannot(struct work *w, const char *what, const char *path)
 {
 	diag_at(w->ds, E_BUILD_FILES, NOWHERE, "cannot %s %s: %s", what, path, strerror(errno));
 	return false;
@@ -32,7 +31,8 @@ work_make(struct work *w, const char *path)
 		return true;
 	if (strcmp(path, fs_dir(w->a, path)) && !work_make(w, fs_dir(w->a, path)))
 		return false;
-	return mkdir(path, 0755) == 0 || errno == EEXIST || cannot(w, "create the directory", path);
+	return mkdir(path, 0755) == 0 || errno == EEXIST ||
+	       work_cannot(w, "create the directory", path);
 }
 
 const char *
@@ -47,196 +47,10 @@ work_folder(struct work *w, const char *name)
 	const char *path = fs_join(w->a, w->dir, name);
 
 	if ((errno = fs_remove(path))) {
-		cannot(w, "empty the directory", path);
+		work_cannot(w, "empty the directory", path);
 		return NULL;
 	}
 	return work_make(w, path) ? path : NULL;
-}
-
-/* --- copying --- */
-
-/*
- * Copies a file with its mode and time, like COPY from the user's directory: some engines treat a
- * new time as a change.
- */
-static bool
-keep_mode(struct work *w, const struct stat *st, const char *to)
-{
-	const struct timespec times[] = { st->st_atim, st->st_mtim };
-
-	(void)!utimensat(AT_FDCWD, to, times, 0);
-	return chmod(to, st->st_mode & 07777) == 0 || cannot(w, "write", to);
-}
-
-/* Returns true for files that a build leaves beside the recipe: they do not belong in an image, and
- * change with each build. */
-static bool
-is_ours(struct work *w, const struct stat *st)
-{
-	const char *const ours[] = { work_stack_dir(w), w->o->out, w->dir };
-	struct stat other;
-
-	for (size_t i = 0; i < COUNT(ours); i++)
-		if (stat(ours[i], &other) == 0 && other.st_dev == st->st_dev &&
-		    other.st_ino == st->st_ino)
-			return true;
-	return false;
-}
-
-static bool
-copy_file(struct work *w, const char *from, const char *to)
-{
-	char block[64 * 1024];
-	struct stat st;
-	bool good;
-	int in, out;
-	ssize_t n;
-
-	/* EEXIST: `app` lists the file twice, for example as `.` and by its name. */
-	if (link(from, to) == 0 || errno == EEXIST)
-		return true;
-	if ((in = open(from, O_RDONLY | O_CLOEXEC)) < 0 || fstat(in, &st) != 0)
-		return cannot(w, "read", from);
-	out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	n = out < 0 ? 1 : 0;
-	while (out >= 0 && (n = read(in, block, sizeof(block))) > 0)
-		if (!fs_write_all(out, block, (size_t)n))
-			break;
-	good = n == 0 || cannot(w, n < 0 ? "read" : "write", n < 0 ? from : to);
-	close(in);
-	if (out >= 0)
-		good = (close(out) == 0 || cannot(w, "write", to)) && good;
-	return good && keep_mode(w, &st, to);
-}
-
-static bool
-copy_link(struct work *w, const char *from, const char *to)
-{
-	char target[4096];
-	ssize_t n = readlink(from, target, sizeof(target) - 1);
-
-	if (n < 0)
-		return cannot(w, "read", from);
-	target[n] = '\0';
-	return symlink(target, to) == 0 || errno == EEXIST || cannot(w, "link", to);
-}
-
-static bool
-copy_entry(struct work *w, FTS *walk, FTSENT *e, const char *to)
-{
-	switch (e->fts_info) {
-	case FTS_D:
-		e->fts_number = e->fts_level > 0 && is_ours(w, e->fts_statp);
-		if (!e->fts_number)
-			return work_make(w, to);
-		return fts_set(walk, e, FTS_SKIP) == 0;
-	case FTS_DP: return e->fts_number || keep_mode(w, e->fts_statp, to);
-	case FTS_F: return copy_file(w, e->fts_accpath, to);
-	case FTS_SL:
-	case FTS_SLNONE: return copy_link(w, e->fts_accpath, to);
-	case FTS_DEFAULT: return true; /* sockets and the like are in no image */
-	default: errno = e->fts_errno; return cannot(w, "read", e->fts_path);
-	}
-}
-
-static bool
-copy_tree(struct work *w, const char *from, const char *to)
-{
-	char *const roots[] = { arena_strdup(w->a, from), NULL };
-	FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
-	bool good = walk || cannot(w, "read", from);
-
-	for (FTSENT *e; good && (e = fts_read(walk));)
-		good = copy_entry(w, walk, e,
-				  arena_printf(w->a, "%s%s", to, e->fts_path + strlen(from)));
-	if (walk)
-		fts_close(walk);
-	return good;
-}
-
-bool
-work_place(struct work *w, const char *from, const char *to)
-{
-	return work_make(w, fs_dir(w->a, to)) && copy_file(w, from, to);
-}
-
-/* --- the user's .dockerignore, for a context with the user's files one directory deeper --- */
-
-#define BLANKS " \t\r\v\f"
-#define BOM "\xef\xbb\xbf"
-
-/* Cleans a path below / like Go's filepath.Clean: "./a//b/../c" -> "a/c"; NULL: it leaves the
- * directory. */
-static const char *
-clean(struct arena *a, const char *pattern)
-{
-	const char *path = fs_clean(a, pattern + strspn(pattern, "/"));
-
-	return !strcmp(path, ".")                              ? "" :
-	       !strcmp(path, "..") || starts_with(path, "../") ? NULL :
-								 arena_printf(a, "/%s", path);
-}
-
-static const char *
-trimmed(struct arena *a, const char *s)
-{
-	size_t n;
-
-	s += strspn(s, BLANKS);
-	for (n = strlen(s); n && strchr(BLANKS, s[n - 1]);)
-		n--;
-	return arena_copy(a, s, n);
-}
-
-/*
- * Rewrites the patterns for app/, so that they cannot exclude stackbuild's own files.
- *
- * Source: moby patternmatcher/ignorefile: comments, !, filepath.Clean, one leading slash.
- */
-static const char *
-ignore_below(struct arena *a, const char *text)
-{
-	struct names lines =
-		names_split(a, text + (starts_with(text, BOM) ? strlen(BOM) : 0), '\n');
-	struct buf out = BUF(a);
-
-	for (size_t i = 0; i < lines.n; i++) {
-		const char *s = trimmed(a, lines.at[i]), *mark = *s == '!' ? "!" : "", *below;
-
-		if (*lines.at[i] == '#' || !*s)
-			continue;
-		s = trimmed(a, s + strlen(mark));
-		below = clean(a, s);
-		/* Keeps a single "!", which the engine reports. */
-		if (!*s)
-			buf_printf(&out, "%s\n", mark);
-		/* A pattern for the directory itself, or outside of it, matches nothing. */
-		else if (below && *below)
-			buf_printf(&out, "%s" RENDER_APP "%s\n", mark, below);
-	}
-	return buf_text(&out);
-}
-
-/* Writes both ignore files: podman and buildah read .containerignore, docker only .dockerignore. */
-static bool
-copy_ignore(struct work *w, const char *from)
-{
-	static const char *const names[] = { ".containerignore", ".dockerignore" };
-
-	for (size_t i = 0; i < COUNT(names); i++) {
-		const char *path = fs_join(w->a, from, names[i]), *text;
-		const struct source *s;
-
-		if (!fs_exists(path))
-			continue;
-		if (!(s = fs_read(w->a, w->ds, path, FS_READ_MAX, w->plan->stack->recipe->app.at)))
-			return false;
-		text = ignore_below(w->a, s->text);
-		if (!fs_write(w->ds, fs_join(w->a, w->context, names[i]), text, strlen(text), 0644,
-			      false, NULL))
-			return false;
-	}
-	return true;
 }
 
 static bool
@@ -252,14 +66,16 @@ static bool
 copy_application(struct work *w)
 {
 	const struct recipe *r = w->plan->stack->recipe;
-	const char *from = strcmp(r->path, "-") ? fs_dir(w->a, r->path) : ".";
+	const char *from = recipe_place(w->a, r->path, ".");
 	struct names all = { 0 };
 
 	for (size_t i = 0; i < r->app.copy.n; i++)
 		list_push(w->a, &all, r->app.copy.at[i].s);
 	for (size_t i = 0; i < r->app.files.n; i++)
 		list_push(w->a, &all, r->app.files.at[i]);
-	if (all.n && !copy_ignore(w, from))
+	list_each (local, &r->app.locals)
+		list_push(w->a, &all, local->s);
+	if (all.n && !ignore_copy(w, from))
 		return false;
 	for (size_t i = 0; i < all.n; i++) {
 		const char *source = fs_join(w->a, from, all.at[i]);
@@ -277,7 +93,7 @@ copy_application(struct work *w)
 		/* COPY follows a link that it names, and keeps links inside a directory. */
 		if (is_link(source))
 			source = fs_real(w->a, source);
-		if (!work_make(w, fs_dir(w->a, to)) || !copy_tree(w, source, to))
+		if (!work_make(w, fs_dir(w->a, to)) || !work_copy(w, source, to))
 			return false;
 	}
 	return true;
@@ -298,8 +114,8 @@ place_part(struct work *w, const struct mirror_part *part, const char *to)
 	if (part->text)
 		return fs_write(w->ds, to, part->text, strlen(part->text), 0644, false, NULL);
 	if (w->o->engine->build)
-		return copy_tree(w, part->from, to);
-	return symlink(part->from, to) == 0 || cannot(w, "link", to);
+		return work_copy(w, part->from, to);
+	return symlink(part->from, to) == 0 || work_cannot(w, "link", to);
 }
 
 /* Places the parts of the mirror that commands read: RUN mounts them from the context. */
@@ -360,9 +176,9 @@ secrets_folder(struct work *w)
 	const char *dir = proc_temp(w->a, run && *run ? run : "/dev/shm", "stackbuild");
 
 	if (!dir && !(dir = proc_temp(w->a, "/tmp", "stackbuild")))
-		return cannot(w, "create a directory in", "/tmp");
+		return work_cannot(w, "create a directory in", "/tmp");
 	if (symlink(dir, fs_join(w->a, w->dir, "secrets-at")) != 0) {
-		cannot(w, "create the link", fs_join(w->a, w->dir, "secrets-at"));
+		work_cannot(w, "create the link", fs_join(w->a, w->dir, "secrets-at"));
 		rmdir(dir);
 		return false;
 	}
@@ -405,7 +221,7 @@ work_secrets(struct work *w)
 		const struct source *held;
 
 		if (file && access(file, R_OK) != 0) {
-			good = cannot(w, "read the secret's file", file);
+			good = work_cannot(w, "read the secret's file", file);
 			continue;
 		}
 		if (!file && !value) {
@@ -421,7 +237,7 @@ work_secrets(struct work *w)
 		path = fs_join(w->a, w->secrets, name);
 		if (file)
 			good = (symlink(fs_real(w->a, file), path) == 0 ||
-				cannot(w, "link", path)) &&
+				work_cannot(w, "link", path)) &&
 			       good;
 		else
 			good = fs_write(w->ds, path, value, strlen(value), 0600, false, NULL) &&
@@ -450,7 +266,7 @@ work_open(struct work *w)
 	path = fs_join(w->a, w->dir, "lock");
 	w->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
 	if (w->lock < 0)
-		return cannot(w, "write", path);
+		return work_cannot(w, "write", path);
 	if (flock(w->lock, LOCK_EX | LOCK_NB) != 0) {
 		diag_help(diag_at(w->ds, E_BUILD_RUNNING, NOWHERE,
 				  "another build of %s is running in %s", w->plan->name, w->o->out),
@@ -463,7 +279,7 @@ work_open(struct work *w)
 	forget_secrets(w);
 	w->context = work_folder(w, "context");
 	w->app = w->context ? fs_join(w->a, w->context, RENDER_APP) : NULL;
-	return w->context && work_make(w, w->app) && copy_application(w) &&
+	return w->context && work_make(w, w->app) && copy_application(w) && own_code_copy(w) &&
 	       (!w->o->mirror || place_mirror(w));
 }
 

@@ -206,6 +206,8 @@ wheels_take(struct work *w, const char *dir)
 		for (size_t k = 0; !one->prebuilt && k < w->o->stores.n && !one->got; k++) {
 			if (!take(w, one, w->o->stores.at[k], folder))
 				continue;
+			if (!own_code_list(w, one, folder))
+				return false;
 			/* Saves a wheel from a farther store to the nearest one. */
 			if (k > 0 && one->inputs)
 				put_nearest(w, one, 0, 0);
@@ -319,7 +321,8 @@ wheels_keep(struct work *w, const char *dir, const char *context)
 			good = false;
 			continue;
 		}
-		if (w->o->stores.n && !one->prebuilt)
+		if (own_code_built(w, one, fs_join(w->a, dir, one->step->id)) && w->o->stores.n &&
+		    !one->prebuilt)
 			put_nearest(w, one, s->seconds, s->peak_mib);
 		if (!context)
 			continue;

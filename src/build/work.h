@@ -61,8 +61,49 @@ const char *work_stack_dir(struct work *w);
 const char *work_folder(struct work *w, const char *name);
 /* Creates a directory with its parents. errors SB0510, false */
 bool work_make(struct work *w, const char *path);
-/* Links or copies a file to another name. errors SB0510, false */
+/* Adds SB0510 "cannot WHAT PATH", with the reason in errno.  Returns false. */
+bool work_cannot(struct work *w, const char *what, const char *path);
+
+/* --- the user's files (copy.c, ignore.c, own.c) --- */
+
+/* Links or copies a file to another name, in a new directory if necessary. errors SB0510, false */
 bool work_place(struct work *w, const char *from, const char *to);
+/* Copies a file, or a directory with its content, without the files of this build. errors SB0510, false */
+bool work_copy(struct work *w, const char *from, const char *to);
+
+/* Returns true for a directory of files that a build leaves beside the recipe: they do not belong in an
+ * image, and change with each build. */
+struct stat;
+bool work_is_ours(struct work *w, const struct stat *st);
+
+/* Writes .dockerignore and .containerignore of the recipe's directory to the context, for the files in
+ * app/.  errors SB0100, SB0406, false */
+bool ignore_copy(struct work *w, const char *from);
+
+/* The patterns of .dockerignore, or of .containerignore if there is no other; maybe none. */
+struct ignore;
+struct ignore *ignore_read(struct work *w, const char *dir);
+void ignore_free(struct ignore *i);
+/* Returns whether a path below the recipe's directory is ignored, as docker does it. */
+bool ignore_has(const struct ignore *i, const char *path);
+
+/*
+ * own_code_copy -- copies own code to the context, without the files that git or .dockerignore ignores, and
+ * sets the digest of its files, and which other files its last compile read, in the stack.
+ *
+ *   errors  SB0135 (a link leads out, or setup.py is ignored), SB0510; false
+ */
+bool own_code_copy(struct work *w);
+/*
+ * own_code_built -- reads which other files a compile read, from the list beside the new wheel in DIR, keeps
+ * the list for the next build, and adds the files to the inputs and the key of the wheel.
+ *
+ *   out     false: a file has a name that a key cannot contain, so the wheel is not saved
+ */
+struct wanted_wheel;
+bool own_code_built(struct work *w, struct wanted_wheel *one, const char *dir);
+/* Writes the list of the last compile beside a wheel of a store.  errors SB0406, false */
+bool own_code_list(struct work *w, const struct wanted_wheel *one, const char *dir);
 
 /* Loads the base images of a mirror into an engine that keeps images itself.  errors as of work_run */
 bool work_load(struct work *w);

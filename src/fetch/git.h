@@ -35,6 +35,20 @@ void git_at_close(struct git_at *g);
 const struct source *git_at_read(void *ctx, struct arena *a, struct diags *ds, const char *path,
 				 struct span at);
 
+/*
+ * The ignore rules of a repository.
+ *
+ *   git_rules_open: path: an absolute path without links. Returns NULL if it is in no repository, or if
+ *   git ignores it as a whole.
+ *   git_rules_ignore: whether git ignores a file or directory (is_dir); a tracked file is never ignored
+ *
+ *   source  gitignore(5)
+ */
+struct git_rules;
+struct git_rules *git_rules_open(struct arena *a, const char *path);
+void git_rules_close(struct git_rules *g);
+bool git_rules_ignore(struct arena *a, const struct git_rules *g, const char *path, bool is_dir);
+
 /* Returns the current commit of a tag in a remote repository, 40 hex digits, also of an annotated
  * one; NULL: *why has the reason, such as no answer within GIT_SECONDS. */
 const char *git_remote_commit(struct arena *a, const char *url, const char *tag, const char **why);

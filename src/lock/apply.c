@@ -107,6 +107,8 @@ pin_extension(struct apply *x, struct stack_extension *e)
 	const struct lock_source *from = lock_source(x->l, e->name);
 	bool git = e->source == SOURCE_GIT;
 
+	if (e->source == SOURCE_PATH)
+		return;
 	if (!from || strcmp(from->kind, lock_source_kind(e)) != 0) {
 		lacks(x, (struct span){ 0 },
 		      arena_printf(x->a, "the lock has no source of `%s`", e->name));

@@ -91,7 +91,8 @@ lock_request(struct arena *a, const struct stack *s)
 static const char *const kinds[] = { [SOURCE_GIT] = "git",
 				     [SOURCE_SDIST] = "sdist",
 				     [SOURCE_ARCHIVE] = "archive",
-				     [SOURCE_WHEEL] = "wheel" };
+				     [SOURCE_WHEEL] = "wheel",
+				     [SOURCE_PATH] = "path" };
 
 const char *
 lock_source_kind(const struct stack_extension *e)
@@ -149,9 +150,10 @@ lock_inputs(struct arena *a, const struct stack *s)
 	list_each (e, &s->extensions) {
 
 		list_push(a, &all,
-			  arena_printf(a, "extension %s %s%s%s%s%s", e->requirement,
+			  arena_printf(a, "extension %s %s%s%s%s%s%s%s", e->requirement,
 				       kinds[e->source], e->url ? " " : "", e->url ? e->url : "",
-				       e->ref ? " " : "", e->ref ? e->ref : ""));
+				       e->ref ? " " : "", e->ref ? e->ref : "", e->path ? " " : "",
+				       e->path ? e->path : ""));
 	}
 	return all;
 }

@@ -120,6 +120,8 @@ why(struct maker *m, const struct stack_extension *e)
 {
 	if (e->source == SOURCE_WHEEL)
 		return "a prebuilt wheel for this torch";
+	if (e->path && m->packages_in_stack)
+		return "your own code: after packages";
 	if (!e->known && m->packages_in_stack)
 		return "not in the knowledge base: after packages";
 	if (!m->s->packages.n)

@@ -61,10 +61,12 @@ fetch_json(struct json *j, const struct operation *op, bool all)
 	json_put(j,
 		 "'source': %s, 'requirement': %s, 'url': %s, 'ref': %s, 'submodules': %b, "
 		 "'sha256': %s",
-		 plan_source_words[e->source], e->url ? NULL : e->requirement, e->url, e->ref,
-		 e->submodules, e->sha256);
+		 plan_source_words[e->source], e->url || e->path ? NULL : e->requirement, e->url,
+		 e->ref, e->submodules, e->sha256);
 	if (op->fetch.locked)
 		json_text(j, "commit", e->commit);
+	if (e->path)
+		json_text(j, "path", e->path);
 	index_json(j, &op->fetch.index, all);
 	env_json(j, &op->fetch.env);
 }
@@ -76,7 +78,7 @@ compile_json(struct json *j, const struct operation *op, bool all)
 	const char *archs = op->compile.nvcc_archs;
 
 	json_put(j, "'extension': %s, 'requirement': %s, 'subdirectory': %s", e->name,
-		 e->source == SOURCE_GIT ? NULL : e->requirement, e->subdirectory);
+		 is_tree(e) ? NULL : e->requirement, e->subdirectory);
 	env_json(j, &op->compile.env);
 	json_put(j, "'nvcc_env': %s, 'nvcc_archs': %s", archs ? e->nvcc_env : NULL, archs);
 	if (all)
@@ -124,6 +126,10 @@ operation_json(struct json *j, const struct operation *op, bool all)
 		index_json(j, &op->requirements.index, all);
 		if (op->requirements.constrained)
 			json_bool(j, "constrained", true);
+		if (op->requirements.locals->n) {
+			json_list(j, "locals");
+			texts_json(j, op->requirements.locals);
+		}
 		if (all)
 			json_put(j, "'secrets': %n", &op->requirements.secrets);
 		break;

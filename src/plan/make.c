@@ -8,7 +8,7 @@ const char *const step_kind_words[STEP_KINDS] = {
 	"base", "apt", "python", "torch", "build-deps", "packages", "extension", "check", "app",
 };
 
-const char *const plan_source_words[] = { "git", "sdist", "archive", "wheel" };
+const char *const plan_source_words[] = { "git", "sdist", "archive", "wheel", "path" };
 
 /* --- drafts --- */
 

@@ -138,6 +138,8 @@ struct operation {
 		struct {
 			struct names
 				files; /* the file and those that it includes, relative to {app} */
+			const struct texts
+				*locals; /* what their lines name below {app}, for pip to build */
 			struct pip_index index;
 			struct names secrets; /* secrets of the recipe */
 			bool constrained;     /* also under {share}/constraints.txt */
@@ -148,6 +150,12 @@ struct operation {
 	};
 };
 struct operations LIST(struct operation);
+
+/*
+ * The file beside the wheel of own code, in the format of sha256sum: the wheel, then the files outside of
+ * its directory that the compilers read (docs/own-code.md).
+ */
+#define PLAN_BUILT "built.txt"
 
 /* --- operations as shell commands --- */
 

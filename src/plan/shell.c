@@ -300,6 +300,8 @@ fetch(struct writer *w, const struct operation *op)
 	const struct stack_extension *e = op->fetch.extension;
 	bool wheel = e->source == SOURCE_WHEEL;
 
+	if (e->source == SOURCE_PATH)
+		return; /* targets copy own code to {src} */
 	if (e->source == SOURCE_GIT) {
 		fetch_git(w, e, op->fetch.commit, op->fetch.locked);
 		return;
@@ -319,7 +321,15 @@ fetch(struct writer *w, const struct operation *op)
 	pip_cache(w);
 }
 
-/* compile.py chooses the number of jobs. */
+/* Returns the directory with setup.py or pyproject.toml. */
+static const char *
+source_dir(struct arena *a, const struct stack_extension *e)
+{
+	return e->subdirectory ? arena_printf(a, "{src}/%s", e->subdirectory) : "{src}";
+}
+
+/* compile.py chooses the number of jobs. For own code, it removes what an earlier build left in the
+ * directory, and writes which files outside of it the compilers read. */
 static void
 launch(struct writer *w, const struct operation *op)
 {
@@ -337,6 +347,8 @@ launch(struct writer *w, const struct operation *op)
 		buf_printf(&b, " --archs=%zu", op->compile.archs);
 	for (size_t i = 0; i < op->compile.beside.n; i++)
 		buf_printf(&b, " --beside=%s", op->compile.beside.at[i]);
+	if (e->path)
+		buf_printf(&b, " --tree={src} --built={wheels}/%s", PLAN_BUILT);
 	buf_puts(&b, " --");
 	last(w)->argv = (struct words){ 0 };
 	words(w, buf_text(&b));
@@ -350,14 +362,13 @@ compile(struct writer *w, const struct operation *op)
 	const struct stack_extension *e = op->compile.extension;
 
 	run(w, op->why, "{python} -m pip wheel --no-build-isolation --no-deps --no-cache-dir");
-	if (e->source != SOURCE_GIT)
+	if (!is_tree(e))
 		words(w, "--no-index --find-links {src} --no-binary :all:");
 	words(w, "-w {wheels}");
-	if (e->source != SOURCE_GIT)
+	if (!is_tree(e))
 		value(w, e->requirement);
 	else
-		word(w,
-		     e->subdirectory ? arena_printf(w->a, "{src}/%s", e->subdirectory) : "{src}");
+		word(w, source_dir(w->a, e));
 	environment(w, &op->compile.env);
 	if (op->compile.nvcc_archs) {
 		set(w, e->nvcc_env, "{share}/nvcc-arch");

@@ -466,6 +466,7 @@ app_step(struct maker *m)
 			m, &st, OP_REQUIREMENTS,
 			"every installed version is a constraint: pip cannot change the stack");
 		op->requirements.files = r->app.files;
+		op->requirements.locals = &r->app.locals;
 		op->requirements.constrained = m->s->guards.n;
 		op->requirements.index = plan_index(m);
 		for (size_t i = 0; i < r->secrets.n; i++)

@@ -269,7 +269,9 @@ extension_rows(const struct plan *p, const struct stack_extension *e, struct are
 		buf_printf(&b, " %s", mask_credentials(a, e->url));
 	if (e->ref)
 		buf_printf(&b, " at %s", e->ref);
-	if (!e->url)
+	if (e->path)
+		buf_printf(&b, " %s", e->path);
+	else if (!e->url)
 		buf_printf(&b, " %s", e->requirement);
 	buf_printf(&b, ": %s", e->source_reason);
 	row(out, "source", buf_text(&b));

@@ -12,6 +12,7 @@ enum { APP_FILES_MAX = 32 };
 struct reading {
 	struct load *l;
 	struct recipe_needs needs;
+	struct texts locals;
 	struct names files; /* relative to the recipe's directory */
 	bool good;
 };
@@ -22,6 +23,27 @@ static void
 leave(struct reading *x, struct text line, const char *why)
 {
 	list_push(x->l->a, &x->needs.lines, (struct recipe_line){ line, why });
+}
+
+/*
+ * Reads the path of a line such as "-e .[dev]" or "./my_ops": pip finds it in the directory in which
+ * the application's files are, because stackbuild copies it there.
+ */
+static void
+read_local(struct reading *x, struct text line, const char *name)
+{
+	struct text path = { arena_copy(x->l->a, name, strcspn(name, "[;# \t")), line.at };
+
+	leave(x, line, "its requirements are unknown before the build");
+	if (*path.s == '/' || strstr(path.s, "://") || starts_with(path.s, "file:") || !*path.s)
+		return;
+	if (!text_holds(x->l, grammar_path, "app.requirements", path) ||
+	    !app_local_holds(x->l, path))
+		x->good = false;
+	else {
+		path.s = fs_clean(x->l->a, path.s);
+		list_push(x->l->a, &x->locals, path);
+	}
 }
 
 /* Reads "-r other.txt", relative to the including file. */
@@ -46,7 +68,7 @@ read_option(struct reading *x, const char *from, struct text line, enum pip_opti
 	switch (option) {
 	case PIP_REQUIREMENTS: include(x, from, line, value); break;
 	case PIP_CONSTRAINTS: leave(x, line, "constraints of the application are not read"); break;
-	case PIP_EDITABLE: leave(x, line, "its requirements are unknown before the build"); break;
+	case PIP_EDITABLE: read_local(x, line, value); break;
 	case PIP_INDEX:
 	case PIP_EXTRA_INDEX:
 	case PIP_LINKS:
@@ -69,7 +91,7 @@ read_requirement(struct reading *x, struct text line)
 	if (req)
 		list_push(l->a, &x->needs.requirements, (struct recipe_requirement){ t, req });
 	else if (strpbrk(t.s, "/\\") || *t.s == '.')
-		leave(x, t, "its requirements are unknown before the build");
+		read_local(x, t, t.s);
 	else
 		x->good = reject(l, E_REQUIREMENT, t.at,
 				 "write it in the form of PEP 508: name[extra]>=1,<2; marker",
@@ -111,7 +133,6 @@ static void
 read_file(struct reading *x, struct text name)
 {
 	struct load *l = x->l;
-	const char *directory = strcmp(l->o->path, "-") != 0 ? fs_dir(l->a, l->o->path) : ".";
 	const struct source *src;
 
 	if (names_have(&x->files, name.s))
@@ -121,8 +142,7 @@ read_file(struct reading *x, struct text name)
 		x->good = false;
 		return;
 	}
-	src = l->open(l->ctx, l->a, l->ds, fs_clean(l->a, fs_join(l->a, directory, name.s)),
-		      name.at);
+	src = l->open(l->ctx, l->a, l->ds, recipe_place(l->a, l->o->path, name.s), name.at);
 	if (src)
 		read_lines(x, src, name.s);
 	else
@@ -151,6 +171,7 @@ app_read(struct load *l, struct recipe_app *app)
 	}
 	app->files = x->files;
 	app->needs = &x->needs;
+	app->locals = x->locals;
 	return x->good;
 }
 

@@ -32,30 +32,17 @@ extends_open_file(void *ctx, struct arena *a, struct diags *ds, const char *path
 	return fs_read(a, ds, path, fs_input_max(path), at);
 }
 
-static bool
-is_below(const char *directory, const char *path)
-{
-	size_t n = strcmp(directory, ".") != 0 ? strlen(directory) : 0;
-
-	if (!strcmp(directory, "/"))
-		return *path == '/';
-	if (strncmp(path, directory, n) != 0 || (n && path[n++] != '/'))
-		return false;
-	/* In a clean path, ".." can only be at the start. */
-	return path[n] != '/' && strcmp(path + n, "..") != 0 && !starts_with(path + n, "../");
-}
-
 /* Checks the name, and for files on disk also the target of links. */
 static bool
 stays_inside(struct chain *c, const char *path)
 {
 	char directory[PATH_MAX], target[PATH_MAX];
 
-	if (!is_below(c->directory, path))
+	if (!path_is_below(c->directory, path))
 		return false;
-	if ((c->l->open != extends_open_file && !c->l->o->on_disk) || !realpath(path, target))
+	if (!load_on_disk(c->l) || !realpath(path, target))
 		return true; /* a missing file has its own error */
-	return realpath(c->directory, directory) && is_below(directory, target);
+	return realpath(c->directory, directory) && path_is_below(directory, target);
 }
 
 static const struct node *load_file(struct chain *c, const char *path, struct span at,

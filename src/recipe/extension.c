@@ -147,6 +147,7 @@ static bool
 sources_hold(struct load *l, struct recipe_extension *e)
 {
 	bool index = e->from == EXT_SDIST || e->from == EXT_WHEEL || e->from == EXT_RELEASE;
+	const struct text *version = e->version.s ? &e->version : &e->specifier;
 	/* Keys about the source that exclude each other. */
 	const struct {
 		const char *one, *other;
@@ -162,6 +163,13 @@ sources_hold(struct load *l, struct recipe_extension *e)
 		{ "sha256", "git", &e->sha256, e->git.at, e->git.s },
 		{ "subdirectory", "url", &e->subdirectory, e->url.at, e->url.s },
 		{ "subdirectory", "from", &e->subdirectory, e->from_at, index },
+		{ "path", "git", &e->path, e->git.at, e->git.s },
+		{ "path", "ref", &e->path, e->ref.at, e->ref.s },
+		{ "path", "url", &e->path, e->url.at, e->url.s },
+		{ "path", "sha256", &e->path, e->sha256.at, e->sha256.s },
+		{ "path", "version", &e->path, version->at, version->s },
+		{ "path", "from", &e->path, e->from_at, e->from != EXT_AUTO },
+		{ "path", "prefer", &e->path, e->prefer_at, e->prefer == PREFER_PREBUILT },
 	};
 
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
@@ -235,7 +243,7 @@ extension_holds(struct load *l, struct recipe_extension *e)
 			  "remove it: `torch:` installs torch, before every extension");
 		return false;
 	}
-	return sources_hold(l, e) && archive_holds(l, e);
+	return sources_hold(l, e) && archive_holds(l, e) && own_code_holds(l, e);
 }
 
 bool

@@ -38,6 +38,12 @@ reject(struct load *l, enum code code, struct span at, const char *help, const c
 }
 
 bool
+load_on_disk(const struct load *l)
+{
+	return l->open == extends_open_file || l->o->on_disk;
+}
+
+bool
 load_full(const struct load *l)
 {
 	return l->ds->errors > l->before + FAULTS_MAX;

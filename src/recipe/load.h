@@ -69,6 +69,16 @@ struct span span_within(struct text t, size_t from, size_t n);
 /* Reads app.requirements, once for all cells.  Returns false after an error. */
 bool app_read(struct load *l, struct recipe_app *app);
 
+/* Returns whether the recipe's directory is on the disk, so that other files in it can be checked. */
+bool load_on_disk(const struct load *l);
+/* Returns whether a clean path is `directory` or below it. */
+bool path_is_below(const char *directory, const char *path);
+/* Checks the directory of own code: it exists inside the recipe's directory, and pip can build it.
+ * errors SB0135, false */
+bool own_code_holds(struct load *l, const struct recipe_extension *e);
+/* Checks a path that the application's requirements name.  errors SB0135, false */
+bool app_local_holds(struct load *l, struct text name);
+
 /* --- grammars: one for each kind of value --- */
 
 /* The error of a text. */

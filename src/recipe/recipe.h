@@ -73,9 +73,11 @@ struct recipe_extension {
 		branch;  /* branch in `ref` of a repository with known tags; ref is then not set */
 	struct text url; /* a wheel or sdist by URL, without its #fragment */
 	struct text sha256;
-	struct settings env; /* for its compile step */
-	struct text marker;  /* PEP 508 marker, or NULL */
-	struct text written; /* short form: the whole requirement, verbatim */
+	struct text path;     /* own code: a directory, relative to the recipe's */
+	struct texts imports; /* modules that must import */
+	struct settings env;  /* for its compile step */
+	struct text marker;   /* PEP 508 marker, or NULL */
+	struct text written;  /* short form: the whole requirement, verbatim */
 };
 struct recipe_extensions LIST(struct recipe_extension);
 
@@ -111,7 +113,8 @@ struct recipe_app {
 	struct texts copy, command;
 	struct texts entrypoint; /* before the command, which only has its default arguments */
 	struct text requirements;
-	struct names files; /* the file and those that it includes, if they are read */
+	struct names files;  /* the file and those that it includes, if they are read */
+	struct texts locals; /* files and directories that its lines name: `-e .`, `./my_ops` */
 	const struct recipe_needs *needs; /* NULL: no file, or recipe_options exclude it */
 };
 
@@ -223,6 +226,8 @@ bool recipe_archive(struct arena *a, const char *url, const char **name,
 
 /* Returns the words that run without arguments: the entry point and the command of the application. */
 struct texts recipe_command(struct arena *a, const struct recipe *r);
+/* Returns the path of a file that a recipe names, from the working directory; path: of the recipe. */
+const char *recipe_place(struct arena *a, const char *path, const char *name);
 
 /* Returns the value of a number such as modal.cpu; 0: not set. */
 double recipe_number(struct text t);

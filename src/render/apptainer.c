@@ -133,14 +133,16 @@ add_app_files(struct target *t)
 	const struct recipe_app *app = &t->plan->stack->recipe->app;
 	struct texts all = { 0 };
 
-	for (size_t i = 0; i < app->copy.n + app->files.n; i++) {
+	for (size_t i = 0; i < app->copy.n + app->files.n + app->locals.n; i++) {
 		struct text file = { .at = app->requirements.at };
 		size_t n;
 
 		if (i < app->copy.n)
 			file = app->copy.at[i];
-		else
+		else if (i < app->copy.n + app->files.n)
 			file.s = app->files.at[i - app->copy.n];
+		else
+			file = app->locals.at[i - app->copy.n - app->files.n];
 		n = strlen(file.s);
 		while (n > 1 && file.s[n - 1] == '/')
 			n--;
@@ -241,6 +243,8 @@ add_step(struct target *t, const struct step *s)
 				   e->version ? e->version : "", e->version ? ", " : "");
 	if (e)
 		comment(&b, target_own_gpus(t, e));
+	if (e && e->path)
+		add_file(t, fs_join(t->a, "app", e->path), sh.places.src, e->asked->path.at);
 	for (size_t i = 0; i < s->operations.n; i++)
 		add_operation(t, s, &s->operations.at[i], &b);
 	if (s->kind == STEP_TORCH && t->plan->cuda_home) {
@@ -279,10 +283,17 @@ head(struct target *t, const char *image, const char *file)
 	if (r->runtime.at.line)
 		target_lines(t->top, "notes",
 			     "The image has one stage: `runtime` of the recipe has no effect.");
-	if (target_copies_app(r))
+	if (target_needs_app(r))
 		target_lines(t->top, "notes",
 			     "Copy the application's files, which the recipe names, to app/ in "
 			     "this directory.");
+	list_each (e, &s->extensions)
+		if (e->path)
+			target_lines(t->top, "notes",
+				     arena_printf(t->a,
+						  "Copy your own code in %s there, too, without "
+						  "files that git ignores.",
+						  e->path));
 	/* Apptainer accepts a tag or a digest, not both. */
 	scope_text(t->top, "base",
 		   s->image.tag && s->image.digest ?

@@ -188,6 +188,39 @@ add_jobs(struct target *t, const struct schedule *s, const char *stack)
 	scope_text(t->top, "registry", arena_printf(t->a, "%s-registry", name), NOWHERE);
 }
 
+/* Rejects what a Job does not have: it gets one file, the recipe, from a ConfigMap, and its lock. */
+static void
+check_files(struct target *t, const struct recipe *r)
+{
+	const struct recipe_extension *own = list_find(e, &r->extensions, e->path.s);
+	struct diag *d = NULL;
+
+	if (own)
+		d = diag_at(t->ds, E_TARGET_CANNOT, own->path.at,
+			    "a Job of Kubernetes does not have your own code in `%s`", own->path.s);
+	else if (target_copies_app(r))
+		d = diag_at(t->ds, E_TARGET_CANNOT, r->app.at,
+			    "a Job of Kubernetes does not have the files of `app`");
+	else if (r->files.n > 1)
+		d = diag_at(t->ds, E_TARGET_CANNOT, (struct span){ .src = r->src },
+			    "a Job of Kubernetes does not have `%s`, which the recipe extends",
+			    r->files.at[1]);
+	if (d)
+		diag_help(diag_why(d, "a Job gets only the recipe and its lock, from a ConfigMap"),
+			  "build where the repository is checked out: -t github or -t gitlab");
+}
+
+/* A job of Slurm builds a virtual environment. */
+static void
+check_cells(struct target *t)
+{
+	for (size_t i = 0; i < t->cells->n; i++)
+		if (t->language == LANG_YAML)
+			check_files(t, t->cells->at[i]);
+		else
+			target_refuse_base_torch(t, t->cells->at[i]);
+}
+
 void
 cluster_fill(struct target *t)
 {
@@ -198,6 +231,7 @@ cluster_fill(struct target *t)
 	const char *image = docker_image_tag(t->a, first);
 	const char *stack = arena_copy(t->a, image, strcspn(image, ":"));
 
+	check_cells(t);
 	scope_text(t->top, "stack", stack, first->stack.at);
 	scope_text(t->top, "recipe", first->path, NOWHERE);
 	for (size_t i = 0; i < t->cells->n && t->language == LANG_YAML; i++) {

@@ -72,7 +72,7 @@ build_command(struct target *t, const char *dockerfile, const char *app, const c
 	buf_printf(&b, " -t %s", docker_image_tag(t->a, r));
 	for (size_t i = 0; i < secrets.n; i++)
 		buf_printf(&b, " --secret id=%s,src=%s", secrets.at[i], secrets.at[i]);
-	if (target_copies_app(t->plan->stack->recipe))
+	if (target_needs_app(t->plan->stack->recipe))
 		buf_printf(&b, " --build-context " RENDER_APP "=%s", app);
 	if (dockerfile)
 		buf_printf(&b, " -f %s", dockerfile);
@@ -84,7 +84,8 @@ static void
 hints(struct target *t)
 {
 	bool secrets = plan_secrets(t->a, t->plan).n, compiled = false;
-	bool app = target_copies_app(t->plan->stack->recipe);
+	const struct recipe *r = t->plan->stack->recipe;
+	bool app = target_needs_app(r), own = list_any(e, &r->extensions, e->path.s);
 	const char *wheel = NULL;
 
 	for (const struct step *s = t->plan->steps; s < t->plan->steps + t->plan->n; s++) {
@@ -100,6 +101,11 @@ hints(struct target *t)
 			     NULL);
 	target_lines(
 		t->top, "hints",
+		own ? "DIR is the recipe's directory. Clients without --build-context copy your "
+		      "own "
+		      "code and the application from the directory app/ beside stackbuild/ "
+		      "instead. "
+		      "docker reads .dockerignore, but not .gitignore." :
 		app ? "DIR is the recipe's directory. Clients without --build-context copy the "
 		      "application from the directory app/ beside stackbuild/ instead." :
 		      NULL);

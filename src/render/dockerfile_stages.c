@@ -79,8 +79,12 @@ extension_stage(struct docker *d, const struct step *s, const char *name, const 
 	const char *heading;
 
 	if (parts & DOCKER_COMPILE)
-		heading = arena_printf(d->t->a, "%s%s%s, %s", e->name, e->version ? " " : "",
-				       e->version ? e->version : "", s->why);
+		heading = arena_printf(d->t->a, "%s%s%s, %s", e->name,
+				       e->version || e->path ? " " : "",
+				       e->version ? e->version :
+				       e->path    ? arena_printf(d->t->a, "in %s", e->path) :
+						    "",
+				       s->why);
 	else
 		heading = arena_printf(d->t->a, "%s: %s", s->id,
 				       parts & DOCKER_FETCH ? "its source" :
@@ -151,14 +155,26 @@ build_stages(struct docker *d, bool inputs)
 		add_copy(stage, copies.at[i]);
 }
 
-/* Engines with named contexts replace the stage of app.copy with the recipe's directory. */
+/* Returns whether a stage copies own code from the stage `app`; `build` copies it into the context. */
+static bool
+needs_app_first(const struct target *t)
+{
+	return !t->build && list_any(e, &t->plan->stack->extensions, e->path);
+}
+
+/* Engines with named contexts replace the stage of app.copy and of own code with the recipe's
+ * directory. */
 static void
 app_stage(struct target *t)
 {
-	if (target_copies_app(t->plan->stack->recipe))
+	bool own = needs_app_first(t);
+
+	if (own || target_copies_app(t->plan->stack->recipe))
 		add_copy(begin(t, RENDER_APP, "scratch", NULL,
-			       "app: the application's files; --build-context app=DIR replaces "
-			       "this stage"),
+			       arena_printf(t->a,
+					    "app: %s; --build-context app=DIR replaces this stage",
+					    own ? "your own code, and the application's files" :
+						  "the application's files")),
 			 docker_copy(t, "", RENDER_APP "/", "/", NOWHERE));
 }
 
@@ -313,9 +329,12 @@ docker_stages(struct docker *d)
 	const struct plan *p = t->plan;
 	const size_t *depth = depths(t->a, p);
 	const char *from = p->stack->base.value, *name = "stack";
-	bool has_runtime = p->stack->runtime_base.value;
+	bool has_runtime = p->stack->runtime_base.value, app_first = needs_app_first(t);
 	struct scope *final;
 	size_t i = 0;
+
+	if (app_first)
+		app_stage(t);
 
 	for (size_t cut; (cut = next_cut(p, depth, i)) < p->n; i = cut + 1) {
 		name = i ? p->steps[cut].id : name;
@@ -330,14 +349,15 @@ docker_stages(struct docker *d)
 		build_stages(d, true);
 		build_stages(d, false);
 	}
-	if (!has_runtime)
+	if (!has_runtime && !app_first)
 		app_stage(t);
 	final = trunk_stage(d, "final", from, i, p->n, "final: the image");
 	for (i = 0; i < p->n; i++)
 		if (p->steps[i].kind == STEP_EXTENSION || p->steps[i].kind == STEP_CHECK)
 			docker_step(d, final, &p->steps[i], DOCKER_INSTALL);
 	if (has_runtime) {
-		app_stage(t);
+		if (!app_first)
+			app_stage(t);
 		runtime_stage(d);
 	} else {
 		result(d, final);

@@ -282,6 +282,38 @@ copy_app(struct docker *d, struct scope *out, struct text path, const char *owne
 			       arena_printf(t->a, DOCKER_APP "/%s", path.s), path.at));
 }
 
+/*
+ * Copies own code: from the context of `build`, which has no ignored files, or from the stage of the
+ * recipe's directory.
+ */
+static void
+copy_own_code(struct docker *d, const struct step *s, struct scope *out)
+{
+	const struct stack_extension *e = s->extension;
+	struct arena *a = d->t->a;
+	const char *from = d->t->build          ? arena_printf(a, RENDER_OWN "/%s/", s->id) :
+			   strcmp(e->path, ".") ? arena_printf(a, "/%s/", e->path) :
+						  "/";
+
+	scope_code(scope_item(out, "parts"), "copy",
+		   docker_copy(d->t, d->t->build ? "" : "--from=" RENDER_APP " ", from,
+			       arena_printf(a, "/src/%s/", s->id), e->asked->path.at));
+}
+
+/*
+ * Copies the file beside the wheel of own code, so that an engine that looks up RUN by its text alone
+ * installs a changed wheel.  For `build`, the text has the digest of the code.
+ */
+static void
+copy_built(struct docker *d, const struct step *s, struct scope *out)
+{
+	struct arena *a = d->t->a;
+
+	scope_code(scope_item(out, "parts"), "copy",
+		   docker_copy(d->t, arena_printf(a, "--from=wheel-%s ", s->id), "/" PLAN_BUILT,
+			       arena_printf(a, DOCKER_SHARE "/built/%s.txt", s->id), s->at));
+}
+
 static const char *
 why_here(struct docker *d, const struct step *s, unsigned parts)
 {
@@ -292,12 +324,12 @@ why_here(struct docker *d, const struct step *s, unsigned parts)
 	switch (parts) {
 	case DOCKER_INPUT: return "the inputs of its wheel";
 	case DOCKER_INSTALL: return "install the wheel";
-	case DOCKER_FETCH: return "fetch";
+	case DOCKER_FETCH: return s->extension->path ? "copy" : "fetch";
 	default: gpus = target_own_gpus(d->t, s->extension);
 	}
 	if (!step_operation(s, OP_COMPILE))
 		return "fetch";
-	return gpus ? gpus : "fetch and compile";
+	return gpus ? gpus : s->extension->path ? "copy and compile" : "fetch and compile";
 }
 
 static void
@@ -319,9 +351,16 @@ add_operations(struct docker *d, const struct step *s, unsigned parts, struct sc
 			i = add_files(d, s, &s->operations, i, out);
 			continue;
 		}
+		if (op->kind == OP_FETCH && s->extension->path)
+			copy_own_code(d, s, out);
+		if (op->kind == OP_WHEEL && s->extension->path && !d->t->build)
+			copy_built(d, s, out);
 		for (size_t k = 0; op->kind == OP_REQUIREMENTS && k < op->requirements.files.n; k++)
 			copy_app(d, out, (struct text){ op->requirements.files.at[k], s->at },
 				 NULL);
+		for (size_t k = 0; op->kind == OP_REQUIREMENTS && k < op->requirements.locals->n;
+		     k++)
+			copy_app(d, out, op->requirements.locals->at[k], NULL);
 		add_operation(d, s, op, out, &r);
 		for (size_t k = 0; op->kind == OP_APPLICATION && k < op->application.files->n;
 		     k++) {

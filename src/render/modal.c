@@ -40,6 +40,7 @@ const struct shape modal_shape[] = {
 	{ "compiler", VALUE_CODE, "CC, CXX and AR as a dict; missing with the base's Python", 0 },
 	{ "heavy", VALUE_FLAG, "extensions compile in a build function", 0 },
 	{ "sources", VALUE_LIST, "files and directories of the recipe's directory", 0 },
+	{ "own_code", VALUE_FLAG, "the image compiles own code", 0 },
 	{ "layers", VALUE_LIST, "the image up to the application, layer by layer",
 	  modal_layer_shape },
 	{ "app_layers", VALUE_LIST, "the application's layers", modal_layer_shape },
@@ -333,6 +334,11 @@ head(struct modal *m)
 	scope_texts(v, "sources", &app->copy);
 	for (size_t i = 0; i < app->files.n; i++)
 		scope_item_text(v, "sources", app->files.at[i], NOWHERE);
+	list_each (local, &app->locals)
+		scope_item_text(v, "sources", local->s, local->at);
+	list_each (e, &m->stack->extensions)
+		if (e->path)
+			scope_item_text(v, "sources", e->path, e->asked->path.at);
 	if (m->entry && !m->copied)
 		scope_item_text(v, "sources", m->entry, NOWHERE);
 }

@@ -64,6 +64,8 @@ void modal_entry_mount(struct modal *m);
 
 /* Adds a layer that installs packages. */
 void modal_add_packages(struct modal *m, const struct step *s, const struct operation *op);
+/* Returns the directory of own code in the image. */
+const char *modal_own_code(struct arena *a, const struct step *s);
 /* Adds the layer of an extension: one pip call that fetches, compiles and installs it. */
 void modal_add_extension(struct modal *m, const struct step *s);
 /* Returns a command with its secrets as files; Modal passes them as variables. */

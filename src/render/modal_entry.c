@@ -17,7 +17,7 @@ static const char keywords[] =
 /* Other names in the app file. */
 static const char taken[] =
 	" app image modal os sys Path smoke run command launch modal_entry add_app app_directory "
-	"compile_extension HELPERS COMPILER CONSTRAINED PIP SOURCES ARGS ";
+	"compile_extension add_code HELPERS COMPILER CONSTRAINED PIP SOURCES ARGS ";
 
 static bool
 is_one_of(struct modal *m, const char *names, const char *name)

@@ -235,6 +235,8 @@ add_operation(struct modal *m, const struct step *s, const struct operation *op)
 	case OP_REQUIREMENTS:
 		for (size_t i = 0; i < op->requirements.files.n; i++)
 			add_app(m, NULL, op->requirements.files.at[i], true);
+		list_each (local, op->requirements.locals)
+			add_app(m, NULL, local->s, true);
 		/* fallthrough */
 	case OP_KEEP:
 	case OP_LINKS:
@@ -242,6 +244,21 @@ add_operation(struct modal *m, const struct step *s, const struct operation *op)
 	case OP_PROBE: add_commands(m, s, op); break;
 	default: break; /* part of an extension's layer, or no layer: add_python, mounted files */
 	}
+}
+
+/*
+ * Copies own code by a function of the app file, which finds the recipe's directory; the layers from here
+ * on are below that function.
+ */
+static void
+own_code_layer(struct modal *m, const struct step *s)
+{
+	m->list = "app_layers";
+	scope_flag(m->t->top, "own_code", true);
+	add_code(m, NULL,
+		 arena_printf(m->a, "image = add_code(image, %s, %s)",
+			      py_quoted(m->a, s->extension->path),
+			      py_quoted(m->a, modal_own_code(m->a, s))));
 }
 
 /* Adds an extension, which is one pip call; nvcc-arch is the only file that it needs. */
@@ -253,6 +270,8 @@ extension_layers(struct modal *m, const struct step *s)
 	for (size_t i = 0; i < s->operations.n; i++)
 		if (s->operations.at[i].kind == OP_FILE && s->operations.at[i].file.program)
 			add_file(m, s, &s->operations.at[i]);
+	if (s->extension->path)
+		own_code_layer(m, s);
 	modal_add_extension(m, s);
 }
 

@@ -122,8 +122,14 @@ modal_add_packages(struct modal *m, const struct step *s, const struct operation
 
 /* --- extensions --- */
 
+const char *
+modal_own_code(struct arena *a, const struct step *s)
+{
+	return arena_printf(a, "%s/%s", modal_places.src, s->id);
+}
+
 static const char *
-requirement(struct modal *m, const struct stack_extension *e)
+requirement(struct modal *m, const struct step *s, const struct stack_extension *e)
 {
 	/* Uses the name in the recipe, unless the wheels have another name. */
 	bool alias = strcmp(e->asked->key, e->name) != 0;
@@ -135,6 +141,10 @@ requirement(struct modal *m, const struct stack_extension *e)
 				    starts_with(e->url, "git+") ? "" : "git+", e->url,
 				    e->commit ? e->commit : e->ref,
 				    e->subdirectory ? "#subdirectory=" : "",
+				    e->subdirectory ? e->subdirectory : "");
+	case SOURCE_PATH:
+		return arena_printf(m->a, "%s%s%s", modal_own_code(m->a, s),
+				    e->subdirectory ? "/" : "",
 				    e->subdirectory ? e->subdirectory : "");
 	default: return target_archive(m->a, name, e);
 	}
@@ -212,7 +222,7 @@ modal_add_extension(struct modal *m, const struct step *s)
 	const char *why = NULL;
 	struct pip p = { .index = fetch->fetch.index.url };
 
-	list_push(m->a, &p.requirements, requirement(m, e));
+	list_push(m->a, &p.requirements, requirement(m, s, e));
 	operation_secrets(m->a, fetch, &p.secrets);
 	if (compile) {
 		p.env = compile_env(m, compile);
@@ -220,12 +230,12 @@ modal_add_extension(struct modal *m, const struct step *s)
 	}
 	if (compile && e->source != SOURCE_GIT)
 		list_push(m->a, &p.env, (struct variable){ "PIP_NO_INPUT", "1", true });
-	p.options = arena_printf(m->a, "%s--no-deps --no-cache-dir%s%s%s",
-				 compile ? "--no-build-isolation " : "",
-				 e->url                    ? "" :
-				 e->source == SOURCE_SDIST ? " --no-binary " :
-							     " --only-binary ",
-				 e->url ? "" : e->name, compile ? log_option(m, s, &p.env) : "");
+	p.options = arena_printf(
+		m->a, "%s--no-deps --no-cache-dir%s%s%s", compile ? "--no-build-isolation " : "",
+		e->url || e->path         ? "" :
+		e->source == SOURCE_SDIST ? " --no-binary " :
+					    " --only-binary ",
+		e->url || e->path ? "" : e->name, compile ? log_option(m, s, &p.env) : "");
 	if (compile && m->heavy)
 		heavy_layer(m, why, &p);
 	else

@@ -134,6 +134,11 @@ add_paths(struct target *t)
 			add_path(t, &seen, r, r->app.copy.at[i].s);
 		for (size_t i = 0; i < r->app.files.n; i++)
 			add_path(t, &seen, r, r->app.files.at[i]);
+		list_each (local, &r->app.locals)
+			add_path(t, &seen, r, local->s);
+		list_each (e, &r->extensions)
+			if (e->path.s)
+				add_path(t, &seen, r, e->path.s);
 		for (size_t i = 0; i < r->verify.probes.n; i++)
 			add_path(t, &seen, r, r->verify.probes.at[i].s);
 	}
@@ -165,6 +170,7 @@ pipeline_fill(struct target *t)
 	const char *stack = arena_copy(t->a, image, strcspn(image, ":"));
 	struct map seen = MAP(t->a), again = MAP(t->a);
 	struct scope *shard = NULL;
+	bool app = false;
 
 	if (t->language == LANG_YAML)
 		check_names(t);
@@ -178,7 +184,9 @@ pipeline_fill(struct target *t)
 	for (size_t i = 0; i < t->secrets->n; i++)
 		scope_item_text(t->top, "secrets", t->secrets->at[i], NOWHERE);
 	scope_text(t->top, "generated", target_generated(t->a, first), NOWHERE);
-	scope_flag(t->top, "app", target_copies_app(first));
+	for (size_t i = 0; i < t->cells->n; i++)
+		app |= target_needs_app(t->cells->at[i]);
+	scope_flag(t->top, "app", app);
 	scope_flag(t->top, "matrix", first->cell != NULL);
 	for (size_t i = 0; i < t->cells->n; i++) {
 		size_t n = i / SHARD_CELLS;

@@ -54,6 +54,8 @@ struct rendereds LIST(struct rendered);
 
 /* The source of app.copy in the context of an image build; engines may replace it: docs/build.md */
 #define RENDER_APP "app"
+/* The directory of own code in the context of an image build: DIR/STEP/ */
+#define RENDER_OWN ".stackbuild/own"
 
 /* Opens a directory's templates; dir NULL: the built-in ones. NULL after SB04xx or SB0100. */
 const struct templates *templates_open(struct arena *a, struct diags *ds, const char *dir);

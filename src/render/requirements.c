@@ -128,7 +128,13 @@ add_step(struct target *t, struct map *seen, const struct step *s)
 	for (size_t i = 0; i < s->operations.n; i++)
 		if (s->operations.at[i].kind == OP_PACKAGES)
 			add_packages(t, out, seen, s, &s->operations.at[i]);
-	if (step_operation(s, OP_COMPILE)) {
+	if (e && e->path)
+		diag_help(diag_why(diag_at(t->ds, E_TARGET_CANNOT, e->asked->path.at,
+					   "a requirements file cannot bring your own code in `%s`",
+					   e->path),
+				   "pip would compile it in isolation, without torch"),
+			  "use the dockerfile or script target");
+	else if (step_operation(s, OP_COMPILE)) {
 		scope_text(out, "compile", compile_command(t->a, e), e->at);
 		scope_flag(t->top, "compiles", true);
 	} else if (e) {
@@ -151,7 +157,7 @@ requirements_fill(struct target *t)
 {
 	struct map seen = MAP(t->a);
 
-	target_refuse_base_torch(t);
+	target_refuse_base_torch(t, t->plan->stack->recipe);
 	for (size_t i = 0; i < t->plan->n; i++)
 		add_step(t, &seen, &t->plan->steps[i]);
 	head(t, seen.n, "requirement");
@@ -164,7 +170,7 @@ constraints_fill(struct target *t)
 	const struct stack_extensions *extensions = &t->plan->stack->extensions;
 	struct names lines = { 0 };
 
-	target_refuse_base_torch(t);
+	target_refuse_base_torch(t, t->plan->stack->recipe);
 	for (size_t i = 0; l && i < l->packages.n; i++)
 		list_push(t->a, &lines,
 			  arena_printf(t->a, "%s==%s", l->packages.at[i].name,

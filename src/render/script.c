@@ -16,6 +16,7 @@ static const struct shape step_shape[] = {
 	{ "remarks", VALUE_LIST, "the reason for its place, in lines", 0 },
 	{ "replaces", VALUE_CODE, "packages of which pip would keep another build", 0 },
 	{ "downloads", VALUE_FLAG, "the step downloads a wheel", 0 },
+	{ "own", VALUE_TEXT, "directory of own code that the step compiles", 0 },
 	{ "fetch", VALUE_CODE, "the step compiles an extension: its commands fetch the source", 0 },
 	{ "settings", VALUE_CODE, "runs \"$@\" with the environment of the compile", 0 },
 	{ "compile", VALUE_CODE, "compiles it", 0 },
@@ -38,6 +39,8 @@ const struct shape script_shape[] = {
 	{ "guarded", VALUE_FLAG, "nvcc may be missing", 0 },
 	{ "secret_names", VALUE_TEXT, "names of the secrets", 0 },
 	{ "app", VALUE_TEXT, "the application's requirements file", 0 },
+	{ "own_code", VALUE_TEXT, "directories of own code", 0 },
+	{ "reads_app", VALUE_FLAG, "the script reads files of the recipe's directory", 0 },
 	{ "base", VALUE_TEXT, "base of the recipe, which the host replaces", 0 },
 	{ "runtime", VALUE_TEXT, "second stage of the recipe, which a host does not have", 0 },
 	{ "user", VALUE_TEXT, "user of the recipe; on a host, the user who runs the script", 0 },
@@ -266,6 +269,19 @@ python_step(struct target *t, const struct step *s)
 	scope_code(t->top, "python_commands", buf_text(&b) + 1);
 }
 
+/* Copies own code to the directory of the source. */
+static void
+add_own_code(struct target *t, const struct step *s, struct scope *out)
+{
+	const char *path = s->extension->path;
+	const struct shell sh = shell_of(t, s->extension->asked->path.at);
+
+	scope_text(out, "own", path, sh.at);
+	scope_code(out, "fetch",
+		   arena_printf(t->a, "(code_pack %s %s) | tar -x -C \"$src\"", s->id,
+				shell_quoted(&sh, t->a, path, true)));
+}
+
 /* Adds a step after Python as an item of `list`. */
 static void
 add_step(struct target *t, const struct step *s, const char *list)
@@ -285,6 +301,8 @@ add_step(struct target *t, const struct step *s, const char *list)
 		list_push(t->a, &replaced, (struct text){ s->packages.at[i].key, s->at });
 	scope_code(out, "replaces", words(t, "", &replaced));
 	add_operations(t, s, out);
+	if (s->extension && s->extension->path)
+		add_own_code(t, s, out);
 }
 
 /* --- the file --- */
@@ -294,6 +312,7 @@ head(struct target *t)
 {
 	const struct stack *s = t->plan->stack;
 	const struct recipe *r = s->recipe;
+	struct names own = { 0 };
 	bool compiles = false;
 
 	scope_text(t->top, "name", t->plan->name, r->stack.at);
@@ -307,6 +326,12 @@ head(struct target *t)
 	scope_text(t->top, "user", r->user.s, r->user.at);
 	for (size_t i = 0; i < s->extensions.n; i++)
 		compiles |= s->extensions.at[i].source != SOURCE_WHEEL;
+	for (size_t i = 0; i < s->extensions.n; i++)
+		if (s->extensions.at[i].path)
+			list_push(t->a, &own, s->extensions.at[i].path);
+	if (own.n)
+		scope_text(t->top, "own_code", names_join(t->a, &own, ", "), NOWHERE);
+	scope_flag(t->top, "reads_app", own.n || r->app.requirements.s);
 	scope_flag(t->top, "extensions", s->extensions.n > 0);
 	scope_flag(t->top, "compiles", compiles);
 	if (s->cuda.value && t->plan->nvcc && !own_toolkit(t)) {
@@ -326,7 +351,7 @@ script_fill(struct target *t)
 	const struct names secrets = plan_secrets(t->a, t->plan);
 	const struct texts command = recipe_command(t->a, r);
 
-	target_refuse_base_torch(t);
+	target_refuse_base_torch(t, t->plan->stack->recipe);
 	head(t);
 	for (const struct step *s = t->plan->steps; s < t->plan->steps + t->plan->n; s++) {
 		switch (s->kind) {

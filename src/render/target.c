@@ -181,6 +181,12 @@ target_copies_app(const struct recipe *r)
 	return r->app.copy.n || r->app.requirements.s;
 }
 
+bool
+target_needs_app(const struct recipe *r)
+{
+	return target_copies_app(r) || list_any(e, &r->extensions, e->path.s);
+}
+
 void
 target_refuse_host(struct target *t)
 {
@@ -194,12 +200,10 @@ target_refuse_host(struct target *t)
 }
 
 void
-target_refuse_base_torch(struct target *t)
+target_refuse_base_torch(struct target *t, const struct recipe *r)
 {
-	const struct stack *s = t->plan->stack;
-
-	if (s->torch_base)
-		diag_help(diag_at(t->ds, E_TARGET_CANNOT, s->recipe->torch.from_at,
+	if (r->torch.from == TORCH_BASE)
+		diag_help(diag_at(t->ds, E_TARGET_CANNOT, r->torch.from_at,
 				  "this target has no base image with a torch"),
 			  "remove `torch.from` and name a version; or render an image: -t "
 			  "dockerfile, -t modal, -t apptainer");
@@ -241,7 +245,8 @@ target_own_gpus(struct target *t, const struct stack_extension *e)
 const char *
 target_key(struct target *t, const struct step *s)
 {
-	const char *commit = s->extension ? s->extension->commit : NULL;
+	const struct stack_extension *e = s->extension;
+	const char *commit = e && e->commit ? e->commit : e ? e->tree : NULL;
 
 	return arena_printf(t->a, "%.16s%s%.12s", s->key, commit ? "-" : "", commit ? commit : "");
 }
@@ -276,9 +281,15 @@ known(struct arena *a, const struct plan *p, const struct stack_extension *e,
 		list_push(a, &argv, compile->argv.at[i].s);
 	json_put(&j,
 		 "{'name': %s, 'version': %s, 'source': %s, 'subdirectory': %s, 'cuda': %b, "
-		 "'archs': %n, 'requires': %n, 'beside': %n, 'patches': [], 'argv': %n, 'env': {",
-		 e->name, e->version, e->source == SOURCE_GIT ? "git" : "sdist", e->subdirectory,
-		 p->nvcc != NULL, &archs, &requires, &beside, &argv);
+		 "'archs': %n, 'requires': %n, 'beside': %n, 'patches': [], 'argv': %n",
+		 e->name, e->version,
+		 e->source == SOURCE_GIT  ? "git" :
+		 e->source == SOURCE_PATH ? "tree" :
+					    "sdist",
+		 e->subdirectory, p->nvcc != NULL, &archs, &requires, &beside, &argv);
+	if (e->outside.n)
+		json_put(&j, "'outside': %n", &e->outside);
+	json_map(&j, "env");
 	for (size_t i = 0; i < compile->env.n; i++)
 		if (!decides_nothing(&compile->env.at[i]))
 			json_text(&j, compile->env.at[i].name, compile->env.at[i].value);

@@ -91,17 +91,19 @@ void target_lines(struct scope *out, const char *list, const char *text);
 /* Returns the requirement of an archive, "NAME @ URL#sha256=...", or of a file of an index. */
 const char *target_archive(struct arena *a, const char *name, const struct stack_extension *e);
 
-/* Returns the first digits of a step's key and of the commit that `build` resolved. */
+/* Returns the first digits of a step's key, and of the commit or the own code that `build` read. */
 const char *target_key(struct target *t, const struct step *s);
 
 /* Returns whether files of the recipe's directory are copied into the image. */
 bool target_copies_app(const struct recipe *r);
+/* Returns whether a build needs files of the recipe's directory: those, or own code. */
+bool target_needs_app(const struct recipe *r);
 
 /* Rejects a host's CUDA toolkit, which no image contains: SB0405. */
 void target_refuse_host(struct target *t);
 
 /* Rejects `torch: {from: base}` for a target without a base image: SB0405. */
-void target_refuse_base_torch(struct target *t);
+void target_refuse_base_torch(struct target *t, const struct recipe *r);
 
 /* Returns the compute capabilities of a stack. */
 struct names target_archs(struct arena *a, const struct stack *s);

@@ -244,7 +244,9 @@ add_extension(struct workspace *w, const struct stack_extension *x)
 	const char *version = x->ref ? x->ref : x->version, *ref = x->asked->ref.s;
 	const char *what = version ? arena_printf(w->a, "%s %s", x->name, version) : x->name;
 
-	if (!x->known)
+	if (x->path)
+		add_unknown(w, PART_EXTENSION, what, "your own code: the build compiles it");
+	else if (!x->known)
 		add_unknown(w, PART_EXTENSION, what, not_listed);
 	else if (ref && !extension_release(x->known, ref))
 		add_unknown(w, PART_EXTENSION, what,

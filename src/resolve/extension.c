@@ -1,3 +1,5 @@
+#include "base/fs.h"
+
 #include "internal.h"
 
 /*
@@ -47,7 +49,7 @@ check_known(struct workspace *w, const struct recipe_extension *e, const struct 
 	const char *meant, *near;
 	struct diag *d;
 
-	if (x->source == SOURCE_WHEEL)
+	if (x->source == SOURCE_WHEEL || x->source == SOURCE_PATH)
 		return;
 	if (!x->known) {
 		d = diag_at(w->ds, W_EXTENSION_UNKNOWN, e->at,
@@ -168,7 +170,7 @@ prefer_prebuilt(struct workspace *w, const struct recipe_extension *e, struct st
 	const char *why, *source, *url;
 
 	if (e->from != EXT_AUTO || e->git.s || e->ref.s || e->branch.s || e->subdirectory.s ||
-	    (own ? e->prefer : w->r->prefer) != PREFER_PREBUILT ||
+	    e->path.s || (own ? e->prefer : w->r->prefer) != PREFER_PREBUILT ||
 	    !(url = project_wheel(w->a, w->s, x, &why, &source)))
 		return;
 	x->url = url;
@@ -240,13 +242,24 @@ from_url(struct workspace *w, const struct recipe_extension *e, struct stack_ext
 }
 
 static void
+from_path(struct workspace *w, const struct recipe_extension *e, struct stack_extension *x)
+{
+	x->source = SOURCE_PATH;
+	x->path = fs_clean(w->a, e->path.s);
+	x->subdirectory = e->subdirectory.s;
+	x->source_reason = "your own code";
+}
+
+static void
 find_source(struct workspace *w, const struct recipe_extension *e, struct stack_extension *x)
 {
 	const struct candidate *c = decided(w, arena_printf(w->a, "%s source", x->name));
 	const char *from = c ? c->text : "sdist";
 
 	x->source = SOURCE_SDIST;
-	if (!strcmp(from, "git"))
+	if (e->path.s)
+		from_path(w, e, x);
+	else if (!strcmp(from, "git"))
 		from_git(w, e, x);
 	else if (!strcmp(from, "url"))
 		from_url(w, e, x);
@@ -371,7 +384,8 @@ static void
 find_version(struct workspace *w, const struct recipe_extension *e, struct stack_extension *x)
 {
 	const char *in_file = e->url.s ? version_of_url(w, e->url.s) : NULL;
-	bool pinned = e->version.s || e->ref.s || in_file;
+	/* The version of own code is in its setup.py. */
+	bool pinned = e->version.s || e->ref.s || in_file || e->path.s;
 	const struct version *v = e->version.s ? version_parse(w->a, e->version.s) : NULL;
 	const struct candidate *c = decided(w, x->name);
 	const char *built; /* the installed version */
@@ -417,6 +431,8 @@ complete(struct workspace *w, const struct recipe_extension *e)
 		x.mem_mib_per_job = x.known->mem_mib_per_job;
 		x.fact_source = x.release ? x.release->source : x.known->source;
 	}
+	if (e->imports.n)
+		x.imports = list_names(w->a, t, &e->imports, t->s);
 	return x;
 }
 

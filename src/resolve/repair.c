@@ -50,6 +50,7 @@ request_name(const struct solution *solution, const struct request *p)
 	case REQUEST_FROM:
 		return !strcmp(p->text, "sdist") ? "its source archive" :
 		       !strcmp(p->text, "git")   ? "its repository" :
+		       !strcmp(p->text, "path")  ? "your own code" :
 						   "a prebuilt wheel";
 	default: return p->extension ? p->extension->name.s : "the rest";
 	}

@@ -383,7 +383,8 @@ request_release(struct workspace *w, const struct recipe_extension *e, unsigned 
 	} else if (spec && !e->url.s) {
 		t = e->specifier;
 		set = set_allowed(w, variable, spec);
-	} else if (!variable_at(w, variable)->n) {
+	} else if (e->path.s || !variable_at(w, variable)->n) {
+		/* The version of own code is in its setup.py. */
 		p.kind = REQUEST_NEED;
 		t = e->name;
 		exact = "";
@@ -406,7 +407,8 @@ request_source(struct workspace *w, const struct recipe_extension *e, unsigned s
 					    [EXT_WHEEL] = "url" };
 	const char *open[] = { "sdist", "git" };
 	const struct names all = { open, 2, 2 };
-	const char *where = e->url.s                                  ? "url" :
+	const char *where = e->path.s                                 ? "path" :
+			    e->url.s                                  ? "url" :
 			    e->git.s || e->ref.s || e->subdirectory.s ? "git" :
 									from[e->from];
 	struct request p = { .kind = REQUEST_NEED,

@@ -337,6 +337,7 @@ enum source_kind {
 	SOURCE_SDIST,   /* from the package index, name==version */
 	SOURCE_ARCHIVE, /* an sdist by url and sha256 */
 	SOURCE_WHEEL,   /* a wheel, by url and sha256 or of an index; not compiled */
+	SOURCE_PATH,    /* own code: path, relative to the recipe's directory */
 };
 
 struct stack_extension {
@@ -351,8 +352,13 @@ struct stack_extension {
 	const char *commit;               /* commit of ref, after `build` resolved it; or NULL */
 	const char *source_reason;        /* "its sdist has no CUDA source" */
 	bool submodules;
-	const char *subdirectory;                /* subdirectory of a git checkout, or NULL */
-	const struct extension *known;           /* NULL: unknown */
+	const char *path; /* own code: a clean path, "csrc" or "."; or NULL */
+	/* Own code, after `build` read it: the digest of its files, and the files outside of them that its
+	 * last compile read. */
+	const char *tree;
+	struct names outside;
+	const char *subdirectory;      /* directory below a git checkout or path, or NULL */
+	const struct extension *known; /* NULL: unknown */
 	const struct extension_release *release; /* NULL: that release is unknown */
 	const struct extension_release
 		*build; /* release, or the facts about all releases; or NULL */
@@ -369,6 +375,13 @@ struct stack_extension {
 	struct span at;
 };
 struct stack_extensions LIST(struct stack_extension);
+
+/* Returns whether its source is a directory, a git checkout or own code, and not an archive. */
+static inline bool
+is_tree(const struct stack_extension *e)
+{
+	return e->source == SOURCE_GIT || e->source == SOURCE_PATH;
+}
 
 struct stack {
 	const struct recipe *recipe;

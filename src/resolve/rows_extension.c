@@ -109,6 +109,10 @@ constraint_wheel_named(struct query *q, struct workspace *w)
 			     "index in `index.extra`, or use `from: release` for the project's own "
 			     "wheel",
 			     asked->name.s);
+	if (!asked->path.s)
+		add_conflict(q, TERMS(IN(q->variable, set_text(w, q->variable, "path"))), NULL,
+			     "stackbuild compiles your own code for %s only with `path`",
+			     asked->name.s);
 	if (asked->from != EXT_RELEASE)
 		add_conflict(q, TERMS(IN(q->variable, set_text(w, q->variable, "release"))), NULL,
 			     "stackbuild installs the project's own wheel of %s only with `from: "

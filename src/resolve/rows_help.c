@@ -25,7 +25,7 @@ source_is(const struct workspace *w, unsigned source, const char *text, const ch
 		return !strcmp(text, word);
 	if (!strcmp(text, "url"))
 		return asked && asked->url.s && !recipe_names_wheel(asked->url.s);
-	return !strcmp(text, "sdist") || !strcmp(text, "git");
+	return !strcmp(text, "sdist") || !strcmp(text, "git") || !strcmp(text, "path");
 }
 
 struct solve_term

@@ -15,7 +15,7 @@ static const struct {
 	const char *key;   /* key of a kind with a single variable */
 	const char *label; /* NULL: same as the key */
 	unsigned char rank;
-	const char *fixed[4]; /* candidates besides those of the knowledge base */
+	const char *fixed[5]; /* candidates besides those of the knowledge base */
 } kinds[VARIABLE_KINDS] = {
 	[VARIABLE_TORCH] = { .key = "torch", .rank = 1 },
 	[VARIABLE_BUILD] = { .key = "torch build", .rank = 4 },
@@ -29,7 +29,7 @@ static const struct {
 			       .fixed = { "x86_64", "aarch64" } },
 	[VARIABLE_DRIVER] = { .key = "driver" },
 	[VARIABLE_EXTENSION] = { .rank = 2 },
-	[VARIABLE_SOURCE] = { .rank = 3, .fixed = { "sdist", "git", "release", "url" } },
+	[VARIABLE_SOURCE] = { .rank = 3, .fixed = { "sdist", "git", "release", "url", "path" } },
 	[VARIABLE_GCC] = { .key = "gcc", .rank = 9 },
 	[VARIABLE_GLIBC] = { .key = "glibc", .rank = 9 },
 	[VARIABLE_STD] = { .key = "c++",
@@ -201,7 +201,7 @@ fill(struct workspace *w, struct domain *s)
 	const struct cuda_toolkit *const *cuda;
 	size_t n;
 
-	for (size_t i = 0; i < 4 && kinds[s->t.kind].fixed[i]; i++)
+	for (size_t i = 0; i < COUNT(kinds->fixed) && kinds[s->t.kind].fixed[i]; i++)
 		add(w, s, kinds[s->t.kind].fixed[i], NULL);
 	switch (s->t.kind) {
 	case VARIABLE_TORCH:

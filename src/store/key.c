@@ -23,6 +23,7 @@ enum type {
 	BOOLEAN,
 	MAP,   /* a map of the fields below its path */
 	NAMES, /* texts by name: distributions (`of` TEXT), variables (ANY) */
+	FILES, /* digests by absolute path */
 	LIST_OF,
 };
 
@@ -38,6 +39,7 @@ static const struct field {
 	{ .path = "source.kind", KIND },
 	{ .path = "source.digest", DIGEST },
 	{ .path = "source.commit", COMMIT, .or_null = true },
+	{ .path = "source.outside", FILES, .optional = true },
 	{ .path = "patches", LIST_OF, DIGEST },
 	{ .path = "python", MAP },
 	{ .path = "python.version", TEXT },
@@ -190,6 +192,30 @@ read_names(const struct reader *r, const struct field *f, json_t *map)
 	return good;
 }
 
+/* Like names, paths are ASCII. */
+static bool
+read_files(const struct reader *r, const struct field *f, json_t *map)
+{
+	const char *name;
+	bool good = true;
+	json_t *v;
+
+	if (!json_is_object(map))
+		return refuse(r, f->path, "must be an object");
+	json_object_foreach(map, name, v)
+	{
+		const char *at = arena_printf(r->a, "%s.%s", f->path, name), *s = name;
+
+		while (*s > ' ' && *s < 0x7f)
+			s++;
+		if (*name != '/' || *s)
+			good = refuse(r, at, "is not an absolute path of ASCII without blanks");
+		else
+			good &= read_value(r, at, f, DIGEST, v);
+	}
+	return good;
+}
+
 /* Reads a map of the fields below `path`, which is "" at the top. */
 static bool
 read_map(const struct reader *r, const char *path, bool or_null, json_t *map)
@@ -253,6 +279,7 @@ read_value(const struct reader *r, const char *path, const struct field *f, enum
 	case BOOLEAN: return json_is_boolean(v) || refuse(r, path, "must be true or false");
 	case MAP: return read_map(r, path, f->or_null, v);
 	case NAMES: return read_names(r, f, v);
+	case FILES: return read_files(r, f, v);
 	case LIST_OF: return read_list(r, f, v);
 	}
 	return false;

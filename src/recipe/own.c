@@ -1,0 +1,109 @@
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "load.h"
+
+/*
+ * Checks on the disk the code that a recipe names: the directory of an extension's `path`, and what
+ * the lines `-e .` and `./x` of the application's requirements name. A recipe at a git revision is
+ * not on the disk.
+ */
+
+const char *
+recipe_place(struct arena *a, const char *path, const char *name)
+{
+	return fs_clean(a, fs_join(a, strcmp(path, "-") != 0 ? fs_dir(a, path) : ".", name));
+}
+
+bool
+path_is_below(const char *directory, const char *path)
+{
+	size_t n = strcmp(directory, ".") != 0 ? strlen(directory) : 0;
+
+	if (!strcmp(directory, "/"))
+		return *path == '/';
+	if (strncmp(path, directory, n) != 0 || (n && path[n] && path[n++] != '/'))
+		return false;
+	/* In a clean path, ".." can only be at the start. */
+	return path[n] != '/' && strcmp(path + n, "..") != 0 && !starts_with(path + n, "../");
+}
+
+/* Returns where a path that exists leads outside of the recipe's directory; NULL: it does not. */
+static const char *
+leads_out(struct load *l, const char *path)
+{
+	char top[PATH_MAX], target[PATH_MAX];
+
+	if (!realpath(recipe_place(l->a, l->o->path, "."), top) || !realpath(path, target) ||
+	    path_is_below(top, target))
+		return NULL;
+	return arena_strdup(l->a, target);
+}
+
+/* Checks that the path exists, and that no link on the way leads outside. */
+static bool
+is_inside(struct load *l, const char *key, struct text name, const char *path)
+{
+	const char *target;
+
+	if (!fs_exists(path))
+		return reject(l, E_OWN_CODE, name.at,
+			      arena_printf(l->a,
+					   "paths are relative to the recipe's directory, `%s`",
+					   recipe_place(l->a, l->o->path, ".")),
+			      "`%s`: %s does not exist", key, shown(l->a, name.s));
+	if ((target = leads_out(l, path)))
+		return reject(
+			l, E_OWN_CODE, name.at,
+			"copy the files into the recipe's directory, because a build has only "
+			"its files",
+			"`%s`: %s is a link to `%s`, outside of the recipe's directory", key,
+			shown(l->a, name.s), target);
+	return true;
+}
+
+static bool
+has_build_file(struct arena *a, const char *dir)
+{
+	return fs_exists(fs_join(a, dir, "setup.py")) ||
+	       fs_exists(fs_join(a, dir, "pyproject.toml"));
+}
+
+bool
+own_code_holds(struct load *l, const struct recipe_extension *e)
+{
+	const char *path, *top, *inside = e->subdirectory.s;
+	struct diag *d;
+
+	if (!e->path.s || !load_on_disk(l))
+		return true;
+	top = recipe_place(l->a, l->o->path, e->path.s);
+	if (!is_inside(l, "extensions.path", e->path, top))
+		return false;
+	if (!fs_is_dir(top))
+		return reject(l, E_OWN_CODE, e->path.at, "name the directory of its setup.py",
+			      "`extensions.path`: %s is not a directory", shown(l->a, e->path.s));
+	path = inside ? fs_join(l->a, top, inside) : top;
+	if (inside && !is_inside(l, "extensions.subdirectory", e->subdirectory, path))
+		return false;
+	if (has_build_file(l->a, path))
+		return true;
+	d = fault(l, E_OWN_CODE, inside ? e->subdirectory.at : e->path.at,
+		  "`%s` has neither setup.py nor pyproject.toml", path);
+	diag_why(d, "stackbuild compiles own code with `pip wheel`, which needs one of them");
+	if (!strcmp(fs_name(path), "csrc") && has_build_file(l->a, fs_dir(l->a, path)))
+		diag_help(d, "name the directory above, `%s`, which has one",
+			  fs_dir(l->a, inside ? inside : fs_clean(l->a, e->path.s)));
+	else
+		diag_help(d, "name the directory that has one of them");
+	return false;
+}
+
+bool
+app_local_holds(struct load *l, struct text name)
+{
+	return !load_on_disk(l) ||
+	       is_inside(l, "app.requirements", name, recipe_place(l->a, l->o->path, name.s));
+}
