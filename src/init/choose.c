@@ -130,7 +130,8 @@ repair(struct attempt *t)
 		return true;
 	for (const struct diag *d = t->found.head; d; d = d->next) {
 		item = code_table[d->code].severity == SEV_ERROR ? item_there(t, d->at) : NULL;
-		if (item && !init_key(item->key)->needed && item != torch_range(t->rd)) {
+		if (item && (!init_key(item->key)->needed || item->weak) &&
+		    item != torch_range(t->rd)) {
 			leave(t, item, d);
 			return true;
 		}

@@ -13,7 +13,7 @@ take_system_python(struct docker *d, const struct image_name *image)
 
 	if (!d->python || image->python || !os || !os->python || init_get(d->rd, "python"))
 		return;
-	d->python->system = true;
+	d->python->weak = true;
 	d->python->comment =
 		arena_printf(d->rd->a, "%s's own, which the Dockerfile installs", image->os);
 	item_take(d->rd, d->python, "python", os->python);

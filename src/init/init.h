@@ -50,7 +50,7 @@ struct init_item {
 	bool isolated;             /* INIT_PIP: without --no-build-isolation */
 	bool pinned;               /* one version, a tag, a commit or a file */
 	bool wide;                 /* INIT_COPY: the whole directory */
-	bool system;               /* the system's Python, which is not pinned */
+	bool weak;                 /* dropped, with a note, if the rest is not compatible with it */
 	const char *index, *extra; /* index of the call: torch's tag, "" its root; or NULL */
 	const char *local;         /* local version of torch, "cu121"; or NULL */
 };
@@ -86,6 +86,7 @@ struct init {
 	struct names read; /* paths of requirements files read so far */
 	struct init_constraints LIST(struct init_constraint) constraints;
 	struct init_ranges LIST(struct init_range) pythons;
+	bool conda;         /* a note about conda's packages was added */
 	const char *likely; /* the most usual Python in these ranges, or NULL */
 	const char *from;   /* the source of the items, for the first line; or NULL */
 	struct init_items items;

@@ -293,45 +293,6 @@ place_requirement(struct init *rd, struct init_item *item, const char *text, boo
 		add_package(rd, item, r, text);
 }
 
-/* Decides conda's packages: "pytorch==2.2.2", "python=3.10". Only versions of torch and
- * Python are certain to be the same on PyPI. "conda-forge::pytorch" has a channel. */
-void
-place_conda(struct init *rd, struct init_item *item, const char *text)
-{
-	const char *channel = strstr(text, "::"), *name, *version;
-
-	if (channel)
-		item_leave(
-			rd,
-			item_open(rd, arena_copy(rd->a, text, (size_t)(channel - text)), item->at),
-			NO_CHANNEL);
-	text = channel ? channel + 2 : text;
-	name = arena_copy(rd->a, text, strcspn(text, " =<>!"));
-	version = text + strlen(name);
-	version += strspn(version, " =");
-	version = arena_copy(rd->a, version, strcspn(version, "=*, "));
-	if (among(name, "python") && strpbrk(text, "<>!~"))
-		python_range(rd, item, text + strlen(name));
-	else if (among(name, "python") && starts_with(version, "3."))
-		item_take(rd, item, "python",
-			  arena_copy(rd->a, version, 2 + strspn(version + 2, "0123456789")));
-	else if (among(name, "pytorch torchvision torchaudio"))
-		place_requirement(rd, item,
-				  arena_printf(rd->a, is_digit(*version) ? "%s==%s" : "%s",
-					       name + (*name == 'p' ? 2 : 0), version),
-				  false);
-	else if (among(name, "pytorch-cuda") && is_digit(*version))
-		item_take(rd, item, "torch.index",
-			  arena_printf(rd->a, "cu%s%s",
-				       arena_copy(rd->a, version, strcspn(version, ".")),
-				       strchr(version, '.') ? strchr(version, '.') + 1 : ""));
-	else if (among(name, "pip"))
-		item_leave(rd, item, "the environment has its own pip");
-	else
-		item_unread(rd, item, "add it to `packages` if PyPI has it",
-			    "it is a package of conda");
-}
-
 bool
 init_requirement(struct init *rd, const char *text)
 {

@@ -64,7 +64,7 @@ bool item_has(const struct init_item *item, const char *key);
 void place_requirement(struct init *rd, struct init_item *item, const char *text, bool compiled);
 /* The reason for omitting a channel of conda. */
 #define NO_CHANNEL "the packages come from PyPI, and not from a channel of conda"
-/* Does the same for conda's form of a package: "pytorch=2.2.2=py3.11_cuda12.1". */
+/* Does the same for a package of conda, "pytorch=2.2.2=py3.11_cuda12.1", that PyPI has, too. */
 void place_conda(struct init *rd, struct init_item *item, const char *text);
 /* Returns "cu121" for torch's own index, "" for its root, NULL for another one. */
 const char *torch_index_tag(struct init *rd, const char *url);

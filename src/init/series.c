@@ -55,7 +55,7 @@ void
 python_range(struct init *rd, struct init_item *item, const char *spec)
 {
 	const struct specifiers *range = specifiers_parse(rd->a, spec);
-	const char *series = str_matches(spec, "^ *(==|~=) *3[.][0-9]+([.][0-9*]+)? *$") ?
+	const char *series = str_matches(spec, "^ *(==|~=) *3[.][0-9]+([.][0-9*]+)* *$") ?
 				     strchr(spec, '3') :
 				     NULL;
 
@@ -154,7 +154,7 @@ python_choose(struct init *rd, const char *path)
 	const struct init_range *range = python ? excluded(rd, python->value) : NULL;
 	const char *why = NULL;
 
-	if (python && python->system && (range || !try_series(rd, path, python->value, &why))) {
+	if (python && python->weak && (range || !try_series(rd, path, python->value, &why))) {
 		item_changed(rd, python->at,
 			     "the recipe has another Python than the system's %s%s%s",
 			     python->value, why ? ": " : "", why ? why : "");
