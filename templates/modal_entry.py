@@ -211,6 +211,7 @@ def execute(entry, args):
     if not name:
         runpy.run_path(os.path.join(APP, path), run_name="__main__")
         return None
+    os.environ.setdefault("HYDRA_MAIN_MODULE", "__main__")  # hydra: config_path is relative to the file
     stem = os.path.splitext(os.path.basename(path))[0]
     spec = importlib.util.spec_from_file_location(stem, os.path.join(APP, path))
     module = sys.modules[stem] = importlib.util.module_from_spec(spec)
