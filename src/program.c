@@ -10,6 +10,7 @@
 #include "find.h"
 #include "lock/lock.h"
 #include "render/render.h"
+#include "tint.h"
 
 /* Identifies a distributed build: commit, date, machine (ci/dist/build). */
 #ifdef STACKBUILD_BUILD
@@ -157,6 +158,12 @@ program_write(struct buf *text)
 static bool
 print_output(struct run *r)
 {
+	struct buf tinted = BUF(r->a);
+
+	if (r->o->format == FORMAT_TEXT && option_colour(r->o, STDOUT_FILENO)) {
+		tint(r->o->verb, buf_text(&r->out), &tinted);
+		r->out = tinted;
+	}
 	program_write(&r->out);
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return true;
