@@ -56,7 +56,9 @@ BUILTINS = {f.__name__: f for f in (str, int, float, bool, len, list, tuple, dic
                                     reversed, min, max, sum, abs, round, any, all, repr)}  # fmt: skip
 BINARY = {ast.Add: lambda a, b: a + b, ast.Sub: lambda a, b: a - b, ast.Mult: lambda a, b: a * b,
           ast.Div: lambda a, b: a / b, ast.FloorDiv: lambda a, b: a // b, ast.Mod: lambda a, b: a % b,
-          ast.BitOr: lambda a, b: {**a, **b}}  # fmt: skip
+          ast.BitOr: lambda a, b: {**a, **b},
+          ast.Pow: lambda a, b: a**b if abs(a) <= 1024 and 0 <= b <= 8 else a**0 / 0,
+          ast.LShift: lambda a, b: a << b if b <= 40 else a**0 / 0}  # fmt: skip
 COMPARE = {ast.Eq: lambda a, b: a == b, ast.NotEq: lambda a, b: a != b, ast.Lt: lambda a, b: a < b,
            ast.LtE: lambda a, b: a <= b, ast.Gt: lambda a, b: a > b, ast.GtE: lambda a, b: a >= b,
            ast.In: lambda a, b: a in b, ast.NotIn: lambda a, b: a not in b, ast.Is: lambda a, b: a is b,
