@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "buf.h"
+#include "fix_comment.h"
 #include "str.h"
 #include "yaml.h"
 
@@ -71,19 +72,26 @@ overlap(const struct edit *x, const struct edit *y)
 	       (x->at.col == y->at.col && x_end == y_end);
 }
 
-/* Adds an edit to the new text of a file; *at bytes of the old text are already copied. */
+/* Adds an edit to the new text of a file; *at bytes of the old text are already copied. last: no
+ * later edit is in the same line. */
 static void
-apply(struct buf *b, const struct source *src, const struct edit *e, size_t *at)
+apply(struct buf *b, const struct source *src, const struct edit *e, bool last, size_t *at)
 {
 	const char *nl = memchr(src->text, '\n', src->size);
 	bool crlf = nl && nl > src->text &&
 		    nl[-1] == '\r'; /* the first line end decides for the file */
 	struct str line, text;
-	size_t from, to;
+	size_t from, to, begin, above;
 
 	edit_place(e->at, &line, &text);
 	from = (size_t)(text.p - src->text);
 	to = from + text.n;
+	begin = (size_t)(line.p - src->text);
+	above = text.n && begin >= *at ? fix_comment_above(src->text, *at, begin, text) : begin;
+	if (above < begin) {
+		buf_add(b, src->text + *at, above - *at);
+		*at = begin;
+	}
 	if (edit_takes_line(e)) {
 		/* Removes the line end, too; for the last line, that of the line before. */
 		to += to < src->size && src->text[to] == '\r';
@@ -101,6 +109,18 @@ apply(struct buf *b, const struct source *src, const struct edit *e, size_t *at)
 		buf_putc(b, *p);
 	}
 	*at = to;
+	if (last && text.n && !edit_takes_line(e))
+		*at += fix_comment(text, e->replacement,
+				   (struct str){ src->text + to, src->size - to }, b);
+}
+
+/* Returns whether a later edit is in the same line. */
+static bool
+is_followed(const struct edits *all, size_t k)
+{
+	const struct edit *e = all->at[k], *next = k + 1 < all->n ? all->at[k + 1] : NULL;
+
+	return next && next->at.src == e->at.src && next->at.line == e->at.line;
 }
 
 /* Makes the texts of the files with all accepted edits; false if one would no longer be YAML. */
@@ -117,7 +137,7 @@ write_texts(struct round *r)
 
 		for (size_t k = 0; k < r->done.n; k++)
 			if (r->done.at[k]->at.src == file->src) {
-				apply(&b, file->src, r->done.at[k], &at);
+				apply(&b, file->src, r->done.at[k], !is_followed(&r->done, k), &at);
 				n++;
 			}
 		if (n) {
