@@ -16,8 +16,8 @@ verb_facts(struct run *r)
 	if (is_refresh(o))
 		return o->format_given ? usage_error("facts refresh has no formats") :
 					 world_facts_refresh(r, user_knowledge(r->a));
-	if (o->out || o->index || o->deep || o->all || o->limit || o->max_requests || o->timeout)
-		return usage_error("--out, --index, --deep, --all, --limit, --max-requests and "
+	if (o->out || o->index || o->all || o->limit || o->max_requests || o->timeout)
+		return usage_error("--out, --index, --all, --limit, --max-requests and "
 				   "--timeout belong to facts refresh");
 	if (args->n > 3)
 		return usage_error("facts takes a subject, a name and a version");

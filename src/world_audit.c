@@ -6,7 +6,6 @@
 #include "base/proc.h"
 #include "base/str.h"
 #include "fetch/fetch.h"
-#include "harvest/harvest.h"
 #include "world_lock.h"
 
 /*
@@ -81,7 +80,7 @@ static const char *
 with_credentials(struct auditing *t, const char *url)
 {
 	const char *const own[] = { getenv("UV_DEFAULT_INDEX"), getenv("UV_INDEX_URL"),
-				    harvest_index(t->r->a) };
+				    index_of_pip(t->r->a) };
 	struct arena *a = t->r->a;
 
 	for (size_t i = 0; i < COUNT(own); i++) {
@@ -106,21 +105,21 @@ ask_index(struct auditing *t, const char *url, const char *part, const char *nam
 {
 	struct asked_index *index = index_of(t, url);
 	const char *why = index->why;
-	enum harvest_answer answer = HARVEST_FAILED;
+	enum index_answer answer = INDEX_FAILED;
 
 	if (index->failed < FAILURES_MAX)
-		answer = harvest_files(t->r->a, with_credentials(t, url), name, t->netrc,
+		answer = index_ask(t->r->a, with_credentials(t, url), name, t->netrc,
 				       t->timeout_s, files, &why);
-	if (answer == HARVEST_MISSING)
+	if (answer == INDEX_MISSING)
 		found(t, FOUND_ERROR, "vanished", part,
 		      arena_printf(t->r->a, "%s no longer has the package", url),
 		      arena_printf(t->r->a, "lock again: %s --upgrade %s", t->again, name));
-	if (answer == HARVEST_FAILED) {
+	if (answer == INDEX_FAILED) {
 		index->failed++;
 		index->parts++;
 		index->why = why;
 	}
-	return answer == HARVEST_FOUND;
+	return answer == INDEX_FOUND;
 }
 
 static void
@@ -466,7 +465,7 @@ audit_cell(struct run *r, const struct recipe *recipe, double timeout_s, struct 
 int
 verb_audit(struct run *r)
 {
-	double timeout_s = HARVEST_TIMEOUT_S;
+	double timeout_s = INDEX_TIMEOUT_S;
 	const struct recipes *rs;
 	struct json j = json_to(&r->out);
 	bool good = true;

@@ -6,6 +6,7 @@
 
 #include "base/fs.h"
 #include "base/proc.h"
+#include "fetch/fetch.h"
 #include "harvest/harvest.h"
 #include "world.h"
 
@@ -89,15 +90,14 @@ names_of(struct run *r, struct names *packages, const char **wrong)
 int
 world_facts_refresh(struct run *r, const char *user)
 {
-	unsigned timeout_s = HARVEST_TIMEOUT_S;
+	unsigned timeout_s = INDEX_TIMEOUT_S;
 	struct harvest_how how = {
 		.index = r->o->index,
 		.dir = r->o->out ? r->o->out : user,
 		.day = world_today(r->a),
 		.cache = cache_dir(r->a),
 		.all = r->o->all,
-		.deep = r->o->deep,
-		.known = !r->o->out && !r->o->deep, /* maintainers read all releases again */
+		.known = !r->o->out, /* -o: every release is read again */
 		.limit = HARVEST_LIMIT,
 		.requests_max = HARVEST_REQUESTS,
 		.tell = tell,

@@ -12,7 +12,7 @@
 #include "base/map.h"
 #include "base/proc.h"
 #include "base/str.h"
-#include "harvest/harvest.h"
+#include "fetch/fetch.h"
 #include "inspect/inspect.h"
 #include "world.h"
 
@@ -309,22 +309,23 @@ inspect_member(struct view *v, struct diags *ds, const struct wheel_source *s)
 }
 
 static bool
-read_remote(void *ctx, struct diags *ds, const struct remote_seen *seen)
+read_remote(void *ctx, struct diags *ds, const struct index_wheel *seen)
 {
+	const struct wheel_source source = { seen->name, seen->size, seen->read, seen->expect,
+					     seen->ctx };
 	struct view *v = ctx;
 	struct run *r = v->r;
-	bool good = r->o->member ? inspect_member(v, ds, &seen->source) :
-				   show_wheel(v, seen->source.name,
-					      wheel_read_parts(r->a, ds, &seen->source));
+	bool good = r->o->member ? inspect_member(v, ds, &source) :
+				   show_wheel(v, seen->name, wheel_read_parts(r->a, ds, &source));
 
 	if (v->j)
 		json_put(v->j, "'url': %s, 'wheel_size': %f, 'fetched': %f", seen->url,
-			 (double)seen->source.size, (double)*seen->fetched);
+			 (double)seen->size, (double)*seen->fetched);
 	else
 		buf_printf(&r->out, "  %-9s %s\n  %-9s %llu of %llu bytes (%.2f %%)\n", "from",
 			   seen->url, "fetched", (unsigned long long)*seen->fetched,
-			   (unsigned long long)seen->source.size,
-			   100.0 * (double)*seen->fetched / (double)seen->source.size);
+			   (unsigned long long)seen->size,
+			   100.0 * (double)*seen->fetched / (double)seen->size);
 	return good;
 }
 
@@ -361,7 +362,7 @@ inspect_one(struct view *v)
 
 	if (r->o->remote) {
 		begin(v, "wheel", r->o->remote);
-		good = remote_wheel(r->a, &r->ds, r->o->remote, r->o->index, read_remote, v);
+		good = index_wheel_read(r->a, &r->ds, r->o->remote, r->o->index, read_remote, v);
 	} else if ((good = find_subject(r, r->o->args.at[0], &s, &v->temp))) {
 		begin(v, kinds[s.kind], s.path);
 		good = show(v, &s);

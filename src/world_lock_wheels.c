@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "harvest/harvest.h"
+#include "fetch/fetch.h"
 #include "world_lock.h"
 
 /* Returns the package in uv's hint: "Wheels are required for `pyairports` because building from
@@ -37,7 +37,7 @@ add_sdist(struct locking *l, struct lock_request *q, const char *name)
 			index = want->index;
 		}
 	d.version =
-		harvest_sdist(a, index ? index : uv_index(a, q, l->uv), name, spec, &d.requires);
+		index_sdist(a, index ? index : uv_index(a, q, l->uv), name, spec, &d.requires);
 	d.guessed = !spec || !specifiers_pin(spec);
 	if (d.version)
 		list_push(a, &q->described, d);

@@ -39,6 +39,10 @@ def wheel_rank(name):
     return 1 if "any" in platforms else 2
 
 
+class Unreachable(Unreadable):
+    """A request that failed: the answer may be another one later."""
+
+
 class Index:
     def __init__(self, url, cache, max_requests):
         self.url, self.cache, self.max_requests, self.requests = url, cache, max_requests, 0
@@ -46,17 +50,17 @@ class Index:
 
     def get(self, url, headers=None):
         if self.requests >= self.max_requests:
-            raise Unreadable(f"the limit of {self.max_requests} requests is reached")
+            raise Unreachable(f"the limit of {self.max_requests} requests is reached")
         self.requests += 1
         try:
             with urllib.request.urlopen(urllib.request.Request(url, headers=headers or {}), timeout=TIMEOUT_S) as r:
                 return r.status, r.read()
         except (urllib.error.URLError, OSError) as e:
-            raise Unreadable(str(e)) from e
+            raise Unreachable(str(e)) from e
 
-    def cached(self, key, make):
+    def cached(self, key, make, fresh=False):
         path = os.path.join(self.cache, key + ".json")
-        if os.path.exists(path):
+        if os.path.exists(path) and not fresh:
             with open(path, encoding="utf-8") as f:
                 return json.load(f)
         value = make()
@@ -65,14 +69,15 @@ class Index:
         os.replace(path + ".new", path)
         return value
 
-    def page(self, name):
+    def page(self, name, fresh=False):
+        """Returns the page of a package; fresh: not that of the cache."""
         def make():
             url = f"{self.url()}/{name}/"
             page = json.loads(self.get(url, {"Accept": "application/vnd.pypi.simple.v1+json"})[1])
             for f in page["files"]:
                 f["url"] = urllib.parse.urljoin(url, f["url"])
             return page
-        return self.cached(name + ".page", make)
+        return self.cached(name + ".page", make, fresh)
 
     def files(self, name, version):
         """Returns the files of a release; empty if the page does not list it."""

@@ -104,13 +104,21 @@ def python_text(files):
     return None
 
 
-def describe(reader, name, version, knowledge):
-    """Returns the facts of a release; raises Unreadable."""
+def tracked(knowledge):
+    """Returns a pattern for the packages on which requirements of extras are kept."""
     with open(os.path.join(knowledge, "harvest.yaml"), encoding="utf-8") as f:
         harvest = yaml.safe_load(f)
-    tracked = re.compile("|".join(fnmatch.translate(t) for t in [*harvest["packages"], *harvest["track"]]))
-    requires = read_metadata(reader, name, version, tracked)
-    files = reader.files(name, version)
+    return re.compile("|".join(fnmatch.translate(t) for t in [*harvest["packages"], *harvest["track"]]))
+
+
+def describe(reader, name, version, knowledge, day):
+    """Returns the facts of a release; raises Unreadable."""
+    requires = read_metadata(reader, name, version, tracked(knowledge))
+    return {**page_facts(reader.files(name, version)), "read": day, "requires": requires}
+
+
+def page_facts(files):
+    """Returns the facts that the index page has about the files of a release."""
     wheels = [f["filename"] for f in files if f["filename"].endswith(".whl")]
     yanked = [f["yanked"] for f in files]
     return {
@@ -119,8 +127,6 @@ def describe(reader, name, version, knowledge):
         "wheels": sorted({t for w in wheels for t in wheel_tags(w)}) if wheels else None,
         "sdist": len(wheels) < len(files),
         "yanked": next((y for y in yanked if isinstance(y, str)), "true") if all(yanked) else None,
-        "requires": requires,
-        "extras": sorted({e for r in requires for e in re.findall(r'extra == "([^"]+)"', r)}),
     }
 
 
@@ -132,7 +138,19 @@ def wrapped_list(key, values):
                          break_long_words=False, break_on_hyphens=False)
 
 
-def release_text(version, r, day):
+def quoted(text):
+    return json.dumps(text, ensure_ascii=False)
+
+
+def others_text(versions):
+    """Returns `others:` of the head; "" without versions."""
+    if not versions:
+        return ""
+    value = f'"{versions[0]}"' if len(versions) == 1 else " ".join(versions)
+    return textwrap.fill("others: " + value, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False) + "\n"
+
+
+def release_text(version, r):
     key = f'"{version}"' if re.fullmatch(r"\d+(\.\d+)?", str(version)) else str(version)
     out = [f"  {key}:", f"    date: {r['date']}"]
     if r["requires_python"]:
@@ -143,11 +161,16 @@ def release_text(version, r, day):
         out.append("    sdist: true")
     if r["yanked"]:
         out.append(f"    yanked: {json.dumps(r['yanked'])}")
-    out.append(f"    read: {day}")
-    out.append("    requires:" if r["requires"] else "    requires: []")
-    out += [f"      - {json.dumps(q)}" for q in r["requires"]]
-    if r["extras"]:
-        out.append(wrapped_list("extras", r["extras"]))
+    if r.get("read"):
+        out.append(f"    read: {r['read']}")
+    if r["requires"] is not None:
+        out.append("    requires:" if r["requires"] else "    requires: []")
+        out += [f"      - {json.dumps(q)}" for q in r["requires"]]
+    if r.get("requires_source"):
+        out.append(f"    requires_source: {r['requires_source']}")
+    extras = sorted({e for q in r["requires"] or [] for e in re.findall(r'extra == "([^"]+)"', q)})
+    if extras:
+        out.append(wrapped_list("extras", extras))
     return "\n".join(out) + "\n"
 
 
@@ -175,10 +198,7 @@ def without_others(head, versions):
     if not m:
         return head
     kept = [v for v in m[1].strip('"').split() if Version(v) not in versions]
-    value = f'"{kept[0]}"' if len(kept) == 1 else " ".join(kept)
-    text = textwrap.fill("others: " + value, WIDTH, subsequent_indent="  ", break_long_words=False,
-                         break_on_hyphens=False) + "\n" if kept else ""
-    return head[:m.start()] + text + head[m.end():]
+    return head[:m.start()] + others_text(kept) + head[m.end():]
 
 
 def without_unused_sources(head, blocks):
@@ -203,7 +223,7 @@ def merge(knowledge, name, found, day):
             text = f.read()
     head, blocks = split(text)
     blocks = [b for b in blocks if b[0] not in found]
-    blocks += [[version, release_text(version, r, day)] for version, r in found.items()]
+    blocks += [[version, release_text(version, r)] for version, r in found.items()]
     blocks.sort(key=lambda b: b[0])
     head = without_unused_sources(without_others(head, set(found)), blocks)
     with open(path + ".new", "w", encoding="utf-8") as f:

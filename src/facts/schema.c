@@ -347,13 +347,7 @@ static const struct fact_field releases_file[] = {
 		ONE_("read", F_DATE),
 		MANY_("requires", F_REQUIREMENT),
 		ONE_("requires_source", F_TAG),
-		MANY_("extras", F_NAME),
-		GROUP_("deep",
-			NEED("file", F_TEXT),
-			ONE_("cuda", F_UINT),
-			WORDS_("gpus", F_TAG),
-			ONE_("glibc", F_VERSION),
-			ONE_("stable_abi", F_BOOL))),
+		MANY_("extras", F_NAME)),
 	END,
 };
 /* clang-format on */

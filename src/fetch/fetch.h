@@ -2,13 +2,14 @@
 #define FETCH_H
 
 /*
- * Network access: git repositories (libgit2), HTTP (libcurl), container registries. Only
+ * Network access: git repositories (libgit2), HTTP (libcurl), container registries, package indexes. Only
  * stackbuild-world links this layer.
  */
 #include <jansson.h>
 
 #include "git.h"
 #include "http.h"
+#include "index.h"
 #include "oci.h"
 
 /* Returns the text of a value, flags as of json_dumps; NULL: it cannot be written. */

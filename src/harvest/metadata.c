@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "inspect/inspect.h"
 #include "internal.h"
 
 enum { REQUIREMENT_MAX = 1000, REQUIREMENTS_MAX = 2000 };
@@ -35,15 +34,15 @@ is_plain(const char *text)
 	return strlen(text) <= REQUIREMENT_MAX;
 }
 
-static const struct index_file *
-file_of(const struct found_release *r)
+static const char *
+file_of(const struct harvest_release *r)
 {
-	return r->wheel ? r->wheel : r->source;
+	return r->on_page->wheel ? r->on_page->wheel->name : r->on_page->source->name;
 }
 
 /* Rejects METADATA of another package. */
 static bool
-is_of(struct work *w, const char *text, const struct found_release *r)
+is_of(struct work *w, const char *text, const struct harvest_release *r)
 {
 	struct names name = metadata_values(w->a, text, "Name");
 	struct names version = metadata_values(w->a, text, "Version");
@@ -51,15 +50,15 @@ is_of(struct work *w, const char *text, const struct found_release *r)
 
 	if (name.n == 1 && name_valid(name.at[0]) &&
 	    !strcmp(name_normalize(w->a, name.at[0]), w->package) && v &&
-	    !version_cmp(v, r->version))
+	    !version_cmp(v, r->on_page->version))
 		return true;
-	w->why = arena_printf(w->a, "METADATA of %s does not belong to %s %s", file_of(r)->name,
-			      w->package, r->text);
+	w->index->why = arena_printf(w->a, "METADATA of %s does not belong to %s %s", file_of(r),
+				     w->package, r->on_page->text);
 	return false;
 }
 
 void
-extras_take(struct work *w, struct found_release *r)
+extras_take(struct work *w, struct harvest_release *r)
 {
 	static const char extra[] = "extra == \"";
 
@@ -78,18 +77,18 @@ extras_take(struct work *w, struct found_release *r)
 }
 
 bool
-metadata_take(struct work *w, const char *text, struct found_release *r)
+metadata_take(struct work *w, const char *text, struct harvest_release *r)
 {
 	struct names lines = metadata_values(w->a, text, "Requires-Dist");
 
 	/* The requirements of a source distribution may be unknown. */
-	if (!r->wheel && !*text)
+	if (!r->on_page->wheel && !*text)
 		return true;
 	if (!is_of(w, text, r))
 		return false;
 	if (lines.n > REQUIREMENTS_MAX) {
-		w->why = arena_printf(w->a, "METADATA of %s has %zu requirements", file_of(r)->name,
-				      lines.n);
+		w->index->why = arena_printf(w->a, "METADATA of %s has %zu requirements",
+					     file_of(r), lines.n);
 		return false;
 	}
 	for (size_t i = 0; i < lines.n; i++) {
@@ -97,8 +96,8 @@ metadata_take(struct work *w, const char *text, struct found_release *r)
 		const char *shown = q ? requirement_text(w->a, q) : NULL;
 
 		/* A recipe may pin any package, so a bound on it matters. */
-		if (shown && strstr(shown, "extra == ") && !names_have(w->h->packages, q->key) &&
-		    !facts_tracks(w->h->f, q->key))
+		if (shown && strstr(shown, "extra == ") && !names_have(w->packages, q->key) &&
+		    !facts_tracks(w->f, q->key))
 			continue;
 		/* An incomplete list of requirements would look complete. */
 		if (!shown || !is_plain(shown)) {

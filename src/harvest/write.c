@@ -38,19 +38,21 @@ put_list(struct arena *a, struct buf *out, const char *key, const struct names *
 }
 
 static void
-put_release(struct work *w, const struct found_release *r, struct buf *out)
+put_release(struct work *w, const struct harvest_release *r, struct buf *out)
 {
-	buf_printf(out, "  %s:\n", r->text);
-	if (r->date)
-		buf_printf(out, "    date: %s\n", r->date);
-	if (r->requires_python)
-		put_text(out, "requires_python", r->requires_python);
-	if (r->any_wheel)
-		put_list(w->a, out, "wheels", &r->wheels);
-	if (r->sdist)
+	const struct index_release *on_page = r->on_page;
+
+	buf_printf(out, "  %s:\n", on_page->text);
+	if (on_page->date)
+		buf_printf(out, "    date: %s\n", on_page->date);
+	if (on_page->requires_python)
+		put_text(out, "requires_python", on_page->requires_python);
+	if (on_page->any_wheel)
+		put_list(w->a, out, "wheels", &on_page->wheels);
+	if (on_page->sdist)
 		buf_puts(out, "    sdist: true\n");
-	if (r->yanked && !r->kept_a_file)
-		put_text(out, "yanked", *r->yanked ? r->yanked : "true");
+	if (on_page->yanked && !on_page->kept_a_file)
+		put_text(out, "yanked", *on_page->yanked ? on_page->yanked : "true");
 	if (r->own && r->own->read_alone)
 		buf_printf(out, "    read: %s\n", r->own->read);
 	if (r->has_metadata && !r->requires.n)
@@ -66,13 +68,11 @@ put_release(struct work *w, const struct found_release *r, struct buf *out)
 		buf_printf(out, "    requires_source: %s\n", r->own->source_name);
 	if (r->extras.n)
 		put_list(w->a, out, "extras", &r->extras);
-	if (r->deep)
-		buf_puts(out, r->deep);
 }
 
 /* Writes the table of sources other than the index. */
 static void
-put_sources(struct work *w, const struct found_releases *all, struct buf *out)
+put_sources(struct work *w, const struct harvest_releases *all, struct buf *out)
 {
 	struct names names = { 0 };
 
@@ -87,29 +87,27 @@ put_sources(struct work *w, const struct found_releases *all, struct buf *out)
 }
 
 void
-releases_write(struct work *w, const struct found_releases *all, struct buf *out)
+releases_write(struct work *w, const struct harvest_releases *all, struct buf *out)
 {
-	const struct harvest_how *how = w->h->how;
+	const struct harvest_how *how = w->how;
 	struct names others = { 0 };
 	struct http_user user;
 	const char *source = how->index ? http_split(w->a, how->index, &user) : "PyPI";
-	bool wheels = false, sdists = false, deep = false;
+	bool wheels = false, sdists = false;
 
-	for (size_t i = 0; i < all->n; i++) {
-		wheels |= all->at[i].has_metadata && !all->at[i].own && all->at[i].wheel;
-		sdists |= all->at[i].has_metadata && !all->at[i].own && !all->at[i].wheel;
-		deep |= all->at[i].deep != NULL;
-		if (!all->at[i].listed)
-			list_push(w->a, &others, all->at[i].text);
+	list_each (r, all) {
+		wheels |= r->has_metadata && !r->own && r->on_page->wheel;
+		sdists |= r->has_metadata && !r->own && !r->on_page->wheel;
+		if (!r->listed)
+			list_push(w->a, &others, r->on_page->text);
 	}
 	buf_printf(out,
 		   "# Releases of %s.  Written by `stackbuild facts refresh %s`, which keeps "
 		   "requirements that have a `requires_source`.\npackage: %s\nread: %s\nsource: ",
 		   w->package, w->package, w->package, how->day);
-	json_quote(out, arena_printf(w->a, "%s: index page of %s%s%s%s, read %s", source,
-				     w->package, wheels ? ", METADATA of its wheels" : "",
-				     sdists ? ", PKG-INFO of its sdists" : "",
-				     deep ? ", its wheels" : "", how->day));
+	json_quote(out, arena_printf(w->a, "%s: index page of %s%s%s, read %s", source, w->package,
+				     wheels ? ", METADATA of its wheels" : "",
+				     sdists ? ", PKG-INFO of its sdists" : "", how->day));
 	buf_putc(out, '\n');
 	put_sources(w, all, out);
 	if (others.n) {

@@ -155,7 +155,6 @@ struct wheel_source {
  *           failure of `read`, whose reason the caller has
  *   memory  lives in a
  */
-enum { METADATA_MAX = 4 * 1024 * 1024 };
 const char *wheel_metadata_text(struct arena *a, struct diags *ds, const struct wheel_source *s);
 
 /*
@@ -198,8 +197,5 @@ struct wheel_label {
 };
 const char *wheel_relabel(struct arena *a, struct diags *ds, const char *path,
 			  const struct wheel_label *label, const char *dir, const char **sha256);
-
-/* Returns the values of a header of METADATA or WHEEL, each on one line. */
-struct names metadata_values(struct arena *a, const char *text, const char *field);
 
 #endif

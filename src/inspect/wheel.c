@@ -7,6 +7,7 @@
 #include "base/fs.h"
 #include "base/sha256.h"
 #include "inspect/wheel_parts.h"
+#include "python/python.h"
 
 enum {
 	CHUNK = 1 << 20,

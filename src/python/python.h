@@ -157,6 +157,12 @@ bool wheel_fits_machine(const char *tag, const char *machine);
 /* Returns N of a tag's minimum glibc 2.N; 0: it has none. */
 unsigned long wheel_glibc(const char *tag);
 
+/* --- core metadata --- */
+
+enum { METADATA_MAX = 4 * 1024 * 1024 }; /* bytes */
+/* Returns the values of a header of METADATA or WHEEL, each on one line. */
+struct names metadata_values(struct arena *a, const char *text, const char *field);
+
 /* --- pages of a package index: PEP 503 and 691 --- */
 
 struct page_file {

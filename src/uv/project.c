@@ -19,7 +19,6 @@
 #include "base/str.h"
 #include "base/toml.h"
 #include "fetch/fetch.h"
-#include "harvest/harvest.h"
 #include "internal.h"
 
 enum { HELP_S = 60 };
@@ -152,7 +151,7 @@ configured_index(struct arena *a, const struct lock_request *q)
 {
 	const char *env = getenv("UV_DEFAULT_INDEX"), *old = getenv("UV_INDEX_URL");
 
-	return q->index ? q->index : env && *env ? env : old && *old ? old : harvest_index(a);
+	return q->index ? q->index : env && *env ? env : old && *old ? old : index_of_pip(a);
 }
 
 const char *

@@ -10,6 +10,7 @@
 
 #include <sys/stat.h>
 
+#include "fetch/index_internal.h"
 #include "harvest/internal.h"
 #include "inspect/inspect.h"
 
@@ -17,28 +18,23 @@
 
 static const struct facts *facts;
 
-static void
-ignore(void *ctx, const char *line)
-{
-	(void)ctx, (void)line;
-}
-
 /* Returns the file for a page; NULL: the page has no release. */
 static const char *
 file_of(struct work *w, const struct index_page *page, const char *metadata)
 {
-	const struct names pins = { 0 };
-	struct found_releases all = releases_of(w->a, page, w->package);
+	struct harvest_releases all = harvest_releases(w, page);
 	struct buf out = BUF(w->a);
 	bool listed = false;
 
-	releases_select(w->a, &all, &pins, w->h->how);
 	for (size_t i = all.n; i--;) {
-		listed |= all.at[i].listed;
-		must(!all.at[i].read || all.at[i].listed, "a listed release");
-		must(!all.at[i].read || all.at[i].wheel || all.at[i].source, "a file to read");
-		if (all.at[i].read && metadata && !metadata_take(w, metadata, &all.at[i]))
-			must(w->why != NULL, "a reason");
+		struct harvest_release *r = &all.at[i];
+
+		if (!r->listed)
+			continue;
+		listed = true;
+		must(r->on_page->wheel || r->on_page->source, "a file to read");
+		if (metadata && !metadata_take(w, metadata, r))
+			must(w->index->why != NULL, "a reason");
 	}
 	if (!listed)
 		return NULL;
@@ -50,12 +46,15 @@ static void
 fuzz_page(struct arena *a, const char *type, const char *text, size_t n)
 {
 	const char *end = memchr(text, 0x1e, n), *why, *file;
-	const struct harvest_how how = {
-		.day = "2026-11-23", .limit = n % 4, .all = n % 3 == 0, .tell = ignore
-	};
+	const struct harvest_how how = { .day = "2026-11-23" };
 	const struct names packages = { 0 };
-	struct harvester h = { .f = facts, .how = &how, .packages = &packages };
-	struct work w = { .h = &h, .a = a, .package = "vllm" };
+	struct index_client x = { .a = a };
+	struct work w = { .f = facts,
+			  .how = &how,
+			  .packages = &packages,
+			  .index = &x,
+			  .a = a,
+			  .package = "vllm" };
 	struct index_page page = { 0 };
 	size_t size = end ? (size_t)(end - text) : n;
 	struct diags ds;
@@ -104,8 +103,7 @@ read_bytes(void *ctx, uint64_t at, void *to, size_t n)
 static void
 fuzz_sdist(struct arena *a, const uint8_t *bytes, size_t n)
 {
-	struct work w = { .a = a };
-	const char *text = sdist_text(&w, bytes, n);
+	const char *text = sdist_text(a, bytes, n);
 	struct names all = metadata_values(a, text, "Requires-Dist");
 
 	for (size_t i = 0; i < all.n; i++)

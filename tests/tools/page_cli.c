@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "harvest/internal.h"
+#include "fetch/index_internal.h"
 
 static void
 print_page(struct arena *a, const char *type, const char *url, const char *text, size_t n)

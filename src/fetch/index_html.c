@@ -12,7 +12,7 @@
 #include <strings.h>
 
 #include "base/pattern.h"
-#include "internal.h"
+#include "index_internal.h"
 
 /* Matches at `<`. Group 1 is the name of a tag and group 2 its attributes; skipped text has no groups. */
 static const char tag_pattern[] = "\\A(?i)<(?:!--(?:[^-]++|-(?!->))*+-->|"

@@ -16,7 +16,7 @@
 
 #include "base/fs.h"
 #include "base/str.h"
-#include "internal.h"
+#include "index_internal.h"
 
 enum { CONFIG_MAX = 1024 * 1024 };
 
@@ -99,7 +99,7 @@ read_files(struct arena *a, const char *found[2])
 }
 
 const char *
-harvest_index(struct arena *a)
+index_of_pip(struct arena *a)
 {
 	const char *env = getenv("PIP_INDEX_URL"), *found[2] = { NULL, NULL };
 

@@ -12,8 +12,7 @@
 #include <strings.h>
 
 #include "base/str.h"
-#include "inspect/inspect.h"
-#include "internal.h"
+#include "index_internal.h"
 
 enum { SDIST_MAX = 32 * 1024 * 1024, TEXT_MAX = 1024 * 1024 };
 static const la_int64_t UNPACKED_MAX = (la_int64_t)1 << 30;
@@ -24,14 +23,14 @@ struct sdist {
 };
 
 static const char *
-entry_text(struct work *w, struct archive *ar, struct archive_entry *e)
+entry_text(struct arena *a, struct archive *ar, struct archive_entry *e)
 {
 	la_int64_t size = archive_entry_size(e);
 	char *text;
 
 	if (archive_entry_filetype(e) != AE_IFREG || size < 0 || size > TEXT_MAX)
 		return NULL;
-	text = arena_alloc(w->a, (size_t)size + 1, 1);
+	text = arena_alloc(a, (size_t)size + 1, 1);
 	text[size] = '\0';
 	return archive_read_data(ar, text, (size_t)size) == size && strlen(text) == (size_t)size ?
 		       text :
@@ -40,7 +39,7 @@ entry_text(struct work *w, struct archive *ar, struct archive_entry *e)
 
 /* Reads the entries of an archive; false: it is broken or too large. */
 static bool
-read_entries(struct work *w, struct archive *ar, struct sdist *s)
+read_entries(struct arena *a, struct archive *ar, struct sdist *s)
 {
 	struct archive_entry *e;
 	int end;
@@ -56,19 +55,19 @@ read_entries(struct work *w, struct archive *ar, struct sdist *s)
 
 		s->egg_info |= slash && strstr(path, ".egg-info/");
 		if (!s->info && slash && !strcmp(slash, "/PKG-INFO"))
-			s->info = entry_text(w, ar, e);
+			s->info = entry_text(a, ar, e);
 		else if (!s->requires && slash && ends_with(path, ".egg-info/requires.txt"))
-		s->requires = entry_text(w, ar, e);
+		s->requires = entry_text(a, ar, e);
 	}
 	return end == ARCHIVE_EOF;
 }
 
 /* Adds a line of requires.txt as a header; section: without brackets, "" for none. */
 static void
-add_requirement(struct work *w, struct buf *out, const char *line, const char *section)
+add_requirement(struct arena *a, struct buf *out, const char *line, const char *section)
 {
 	const char *colon = strchr(section, ':'), *marker = colon ? colon + 1 : "";
-	const char *extra = arena_copy(w->a, section, strcspn(section, ":"));
+	const char *extra = arena_copy(a, section, strcspn(section, ":"));
 
 	buf_printf(out, "Requires-Dist: %s", line);
 	if (*marker || *extra)
@@ -81,9 +80,9 @@ add_requirement(struct work *w, struct buf *out, const char *line, const char *s
 }
 
 static void
-add_requirements(struct work *w, struct buf *out, const char *text)
+add_requirements(struct arena *a, struct buf *out, const char *text)
 {
-	const struct names lines = names_split(w->a, text, '\n');
+	const struct names lines = names_split(a, text, '\n');
 	const char *section = "";
 
 	for (size_t i = 0; i < lines.n; i++) {
@@ -91,32 +90,32 @@ add_requirements(struct work *w, struct buf *out, const char *text)
 		size_t n = strlen(line);
 
 		if (*line == '[' && line[n - 1] == ']')
-			section = arena_copy(w->a, line + 1, n - 2);
+			section = arena_copy(a, line + 1, n - 2);
 		else if (*line)
-			add_requirement(w, out, line, section);
+			add_requirement(a, out, line, section);
 	}
 }
 
 /* Returns true if PKG-INFO says all (PEP 643). */
 static bool
-is_static(struct work *w, const char *info)
+is_static(struct arena *a, const char *info)
 {
-	const struct names version = metadata_values(w->a, info, "Metadata-Version");
-	const struct names dynamic = metadata_values(w->a, info, "Dynamic");
-	const struct version *v = version.n ? version_parse(w->a, version.at[0]) : NULL;
+	const struct names version = metadata_values(a, info, "Metadata-Version");
+	const struct names dynamic = metadata_values(a, info, "Dynamic");
+	const struct version *v = version.n ? version_parse(a, version.at[0]) : NULL;
 
 	for (size_t i = 0; i < dynamic.n; i++)
 		if (!strcasecmp(dynamic.at[i], "Requires-Dist"))
 			return false;
-	return v && version_cmp(v, version_parse(w->a, "2.2")) >= 0;
+	return v && version_cmp(v, version_parse(a, "2.2")) >= 0;
 }
 
 const char *
-sdist_text(struct work *w, const void *bytes, size_t n)
+sdist_text(struct arena *a, const void *bytes, size_t n)
 {
 	struct archive *ar = archive_read_new();
 	struct sdist s = { 0 };
-	struct buf out = BUF(w->a);
+	struct buf out = BUF(a);
 	bool whole;
 
 	archive_read_support_filter_gzip(ar);
@@ -124,25 +123,58 @@ sdist_text(struct work *w, const void *bytes, size_t n)
 	archive_read_support_filter_xz(ar);
 	archive_read_support_format_tar(ar);
 	archive_read_support_format_zip(ar);
-	whole = archive_read_open_memory(ar, bytes, n) == ARCHIVE_OK && read_entries(w, ar, &s);
+	whole = archive_read_open_memory(ar, bytes, n) == ARCHIVE_OK && read_entries(a, ar, &s);
 	archive_read_free(ar);
 	if (!whole || !s.info)
 		return "";
-	if (metadata_values(w->a, s.info, "Requires-Dist").n)
+	if (metadata_values(a, s.info, "Requires-Dist").n)
 		return s.info;
 	if (s.requires)
-		add_requirements(w, &out, s.requires);
-	else if (!s.egg_info && !is_static(w, s.info))
+		add_requirements(a, &out, s.requires);
+	else if (!s.egg_info && !is_static(a, s.info))
 		return "";
 	buf_puts(&out, s.info);
 	return buf_text(&out);
 }
 
 const char *
-sdist_metadata(struct work *w, const struct index_file *file)
+sdist_metadata(struct index_client *x, const struct index_file *file)
 {
 	struct http_request q = { .url = file->url, .max = SDIST_MAX, .sha256 = file->sha256 };
 	struct http_answer answer = { 0 };
 
-	return net_get(w, &q, 0, &answer) ? sdist_text(w, answer.body, answer.body_size) : NULL;
+	return index_get(x, &q, 0, &answer) ? sdist_text(x->a, answer.body, answer.body_size) :
+					      NULL;
+}
+
+const char *
+index_sdist(struct arena *a, const char *url, const char *package, const struct specifiers *spec,
+	    struct names *requires_dist)
+{
+	struct index_client x = { .a = a, .timeout_s = INDEX_TIMEOUT_S, .requests_max = 2 };
+	struct diags own = DIAGS(own, a);
+	const struct index_page *page = index_open(&own, &x, url) ? index_page(&x, package) : NULL;
+	struct index_releases all = { 0 };
+	const struct index_release *r = NULL;
+	struct names lines = { 0 };
+	const char *text;
+
+	if (page)
+		all = index_releases(a, page, package);
+	for (size_t i = all.n; i-- && !r;) {
+		const struct index_release *at = &all.at[i];
+
+		if (at->source && (!spec || specifiers_match(spec, at->version)) &&
+		    ((spec && specifiers_pin(spec)) ||
+		     (!at->yanked && !version_is_prerelease(at->version))))
+			r = at;
+	}
+	text = r ? sdist_metadata(&x, r->source) : NULL;
+	if (!text || !*text)
+		return NULL;
+	lines = metadata_values(a, text, "Requires-Dist");
+	for (size_t i = 0; i < lines.n; i++)
+		if (!strstr(lines.at[i], "extra =="))
+			list_push(a, requires_dist, lines.at[i]);
+	return r->text;
 }

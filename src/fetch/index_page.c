@@ -3,7 +3,7 @@
 #include <strings.h>
 
 #include "base/str.h"
-#include "internal.h"
+#include "index_internal.h"
 
 const char *
 page_sha256(struct arena *a, const char *text)
@@ -37,7 +37,7 @@ is_file_name(const char *name)
 static const char *
 tame(struct arena *a, const char *text)
 {
-	char *copy = text ? arena_copy(a, text, strnlen(text, PAGE_TEXT_MAX)) : NULL;
+	char *copy = text ? arena_copy(a, text, strnlen(text, INDEX_TEXT_MAX)) : NULL;
 
 	for (char *p = copy; p && *p; p++)
 		if (*p < ' ' || *p > '~')

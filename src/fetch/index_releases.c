@@ -1,16 +1,12 @@
-/* Groups the files of a page into releases, and selects those to read. */
+/* Groups the files of a page into releases. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/map.h"
 #include "base/str.h"
-#include "internal.h"
+#include "index_internal.h"
 
-enum { TAGS_MAX = 256, TAG_BYTES_MAX = 100, RECENT_MAX = 60, HEADS_MAX = 200, RECENT_YEARS = 2 };
-
-/* Older releases do not matter for stacks with torch 1.13 (2022) and newer. */
-#define OLDEST "2020-01-01"
-#define OLDEST_READ "2022-01-01" /* oldest release whose METADATA is read */
+enum { TAGS_MAX = 256, TAG_BYTES_MAX = 100 };
 
 /*
  * Limits the tags of a file name: 255 bytes can expand to many thousand tags; real names have a
@@ -161,7 +157,7 @@ rank_of(struct arena *a, const struct wheel_file *file)
 }
 
 static bool
-is_better(const struct index_file *x, int rank, const struct found_release *r)
+is_better(const struct index_file *x, int rank, const struct index_release *r)
 {
 	const struct index_file *y = r->wheel;
 
@@ -178,19 +174,19 @@ is_better(const struct index_file *x, int rank, const struct found_release *r)
 
 struct grouping {
 	struct arena *a;
-	struct map by_version; /* normalised -> struct found_release */
-	struct found LIST(struct found_release *) all;
+	struct map by_version; /* normalised -> struct index_release */
+	struct found LIST(struct index_release *) all;
 };
 
-static struct found_release *
+static struct index_release *
 release_for(struct grouping *g, const struct version *v)
 {
 	const char *text = version_text(g->a, v);
-	struct found_release *r = map_get(&g->by_version, text);
+	struct index_release *r = map_get(&g->by_version, text);
 
 	if (!r) {
-		r = arena_new_of(g->a, struct found_release);
-		*r = (struct found_release){ .version = v, .text = text };
+		r = arena_new_of(g->a, struct index_release);
+		*r = (struct index_release){ .version = v, .text = text };
 		map_put(&g->by_version, text, r);
 		list_push(g->a, &g->all, r);
 	}
@@ -204,7 +200,7 @@ python_text(struct arena *a, const char *text, const char *other)
 	const struct specifiers *s = text ? specifiers_parse(a, text) : NULL;
 	const char *normal = s ? specifiers_text(a, s) : "";
 
-	return *normal && strlen(normal) <= PAGE_TEXT_MAX ? normal : other;
+	return *normal && strlen(normal) <= INDEX_TEXT_MAX ? normal : other;
 }
 
 static void
@@ -214,7 +210,7 @@ add_file(struct grouping *g, const struct index_file *f, const char *package)
 	const struct wheel_file *wheel =
 		is_wheel && has_few_tags(f->name) ? wheel_file_parse(g->a, f->name) : NULL;
 	const struct version *v = is_wheel ? NULL : sdist_version(g->a, f->name, package);
-	struct found_release *r;
+	struct index_release *r;
 
 	if (wheel && !strcmp(wheel->name, package))
 		v = wheel->version;
@@ -245,30 +241,30 @@ add_file(struct grouping *g, const struct index_file *f, const char *package)
 static int
 by_version(const void *px, const void *py)
 {
-	const struct found_release *x = px, *y = py;
+	const struct index_release *x = px, *y = py;
 	int c = version_cmp(x->version, y->version);
 
 	return c ? c : strcmp(x->text, y->text);
 }
 
-struct found_releases
-releases_of(struct arena *a, const struct index_page *page, const char *package)
+struct index_releases
+index_releases(struct arena *a, const struct index_page *page, const char *package)
 {
 	struct grouping g = { .a = a, .by_version = MAP(a) };
-	struct found_releases all = { 0 };
+	struct index_releases all = { 0 };
 	size_t kept = 0;
 
 	for (size_t i = 0; i < page->files.n; i++)
 		add_file(&g, &page->files.at[i], package);
 	for (size_t i = 0; i < page->versions.n; i++) {
 		const struct version *v = version_parse(a, page->versions.at[i]);
-		struct found_release *r = v ? release_for(&g, v) : NULL;
+		struct index_release *r = v ? release_for(&g, v) : NULL;
 
 		if (r && !r->any_wheel && !r->sdist)
 			r->kept_a_file = true;
 	}
 	for (size_t i = 0; i < g.all.n; i++) {
-		struct found_release *r = g.all.at[i];
+		struct index_release *r = g.all.at[i];
 
 		names_sort(&r->wheels);
 		list_push(a, &all, *r);
@@ -278,7 +274,7 @@ releases_of(struct arena *a, const struct index_page *page, const char *package)
 	qsort(all.at, all.n, sizeof(*all.at), by_version);
 	/* 1.0 and 1.0.0 are the same version: keeps the one with files. */
 	for (size_t i = 1; i < all.n; i++) {
-		struct found_release *r = &all.at[i], *before = &all.at[kept];
+		struct index_release *r = &all.at[i], *before = &all.at[kept];
 
 		if (version_cmp(before->version, r->version) != 0)
 			all.at[++kept] = *r;
@@ -287,180 +283,4 @@ releases_of(struct arena *a, const struct index_page *page, const char *package)
 	}
 	all.n = kept + 1;
 	return all;
-}
-
-/* --- selection --- */
-
-static bool
-is_final(const struct found_release *r)
-{
-	return !version_is_prerelease(r->version) && (r->any_wheel || r->sdist);
-}
-
-/* Returns the series, X.Y; for 0.0.Z, each release is a separate series. */
-static bool
-same_series(const struct found_release *x, const struct found_release *y)
-{
-	size_t n = 2;
-
-	if (!version_release(x->version, 0) && !version_release(x->version, 1))
-		n = 3;
-	while (n && version_release(x->version, n - 1) == version_release(y->version, n - 1))
-		n--;
-	return !n;
-}
-
-/* Returns true for the newest final release of its series; a yanked one only if all of them are. */
-static bool
-is_head(const struct found_releases *all, size_t i)
-{
-	const struct found_release *r = &all->at[i];
-	bool other = false;
-
-	for (size_t k = i + 1; k < all->n && same_series(r, &all->at[k]); k++)
-		if (is_final(&all->at[k]) && (all->at[k].kept_a_file || !r->kept_a_file))
-			return false;
-	for (size_t k = i; k-- && !r->kept_a_file && same_series(r, &all->at[k]);)
-		other |= is_final(&all->at[k]) && all->at[k].kept_a_file;
-	return !other;
-}
-
-/* Returns the date RECENT_YEARS before the newest release, so that the same page always gives the
- * same file. */
-static const char *
-recent_from(struct arena *a, const struct found_releases *all)
-{
-	const char *newest = "";
-
-	for (size_t i = 0; i < all->n; i++)
-		if (all->at[i].date && strcmp(all->at[i].date, newest) > 0)
-			newest = all->at[i].date;
-	return *newest ? arena_printf(a, "%04ld%s", strtol(newest, NULL, 10) - RECENT_YEARS,
-				      newest + 4) :
-			 "9999";
-}
-
-static bool
-is_pinned(struct arena *a, const struct found_release *r, const struct names *pins)
-{
-	for (size_t i = 0; i < pins->n; i++) {
-		const struct version *v = version_parse(a, pins->at[i]);
-
-		if (v && !version_cmp(v, r->version))
-			return true;
-	}
-	return false;
-}
-
-/* The order in which releases are read if there are too many. */
-enum turn { PINNED, HEAD, RECENT, OTHER };
-
-static enum turn
-turn_of(struct arena *a, const struct found_releases *all, size_t i, const struct names *pins,
-	const char *recent)
-{
-	const struct found_release *r = &all->at[i];
-
-	return is_pinned(a, r, pins)                   ? PINNED :
-	       is_head(all, i)                         ? HEAD :
-	       r->date && strcmp(r->date, recent) >= 0 ? RECENT :
-							 OTHER;
-}
-
-/* Lists yanked releases with their reason: pip installs one only if it is pinned. */
-static void
-list_yanked(struct found_releases *all)
-{
-	bool begun = false;
-
-	for (size_t i = 0; i < all->n; i++) {
-		struct found_release *r = &all->at[i];
-
-		begun |= r->listed;
-		r->listed |= begun && is_final(r) && !r->kept_a_file;
-	}
-}
-
-void
-releases_select(struct arena *a, struct found_releases *all, const struct names *pins,
-		const struct harvest_how *how)
-{
-	const char *recent = recent_from(a, all);
-	enum turn *turns = arena_array_of(a, enum turn, all->n);
-	unsigned listed = 0;
-
-	for (size_t i = 0; i < all->n; i++)
-		turns[i] = turn_of(a, all, i, pins, recent);
-	for (enum turn turn = PINNED; turn <= OTHER; turn++)
-		for (size_t i = all->n; i--;) {
-			struct found_release *r = &all->at[i];
-
-			if (turns[i] != turn || !is_final(r))
-				continue;
-			r->listed = how->all || turn == PINNED ||
-				    (turn == HEAD && listed < HEADS_MAX &&
-				     (!r->date || strcmp(r->date, OLDEST) >= 0)) ||
-				    (turn == RECENT && listed < RECENT_MAX);
-			listed += r->listed;
-		}
-	list_yanked(all);
-	for (size_t i = 0; i < all->n; i++) {
-		all->at[i].pinned = turns[i] == PINNED;
-		all->at[i].read = all->at[i].listed && (all->at[i].wheel || all->at[i].source) &&
-				  (how->all || turns[i] == PINNED || !all->at[i].date ||
-				   strcmp(all->at[i].date, OLDEST_READ) >= 0);
-	}
-}
-
-/* Returns the n-th readable release between two releases. */
-static struct found_release *
-readable(const struct found_releases *all, size_t from, size_t n)
-{
-	while (!all->at[from].read || n--)
-		from++;
-	return &all->at[from];
-}
-
-/* Returns true if y has every requirement of x that does not come from an extra. */
-static bool
-agree(const struct found_release *x, const struct found_release *y)
-{
-	for (size_t i = 0; i < x->requires.n; i++)
-		if (!strstr(x->requires.at[i], "extra == ") &&
-		    !names_have(&y->requires, x->requires.at[i]))
-			return false;
-	return true;
-}
-
-struct found_release *
-releases_next(const struct found_releases *all, bool every)
-{
-	struct found_release *oldest = NULL, *newest = NULL, *pinned = NULL, *middle = NULL;
-	struct found_release *any = NULL;
-	const struct found_release *before = NULL; /* the last release with METADATA */
-	size_t from = 0, n = 0, longest = 0;
-
-	for (size_t i = 0; i < all->n; i++) {
-		struct found_release *r = &all->at[i];
-
-		if (r->read) {
-			oldest = !before && !oldest ? r : oldest;
-			any = newest = r;
-			pinned = r->pinned ? r : pinned;
-			n++;
-		}
-		if (!r->has_metadata)
-			continue;
-		if (before && n > longest && !(agree(before, r) && agree(r, before))) {
-			longest = n;
-			middle = readable(all, from, n / 2);
-		}
-		newest = NULL;
-		before = r;
-		from = i;
-		n = 0;
-	}
-	if (every)
-		return any;
-	return pinned ? pinned : newest ? newest : oldest ? oldest : middle;
 }

@@ -1,9 +1,9 @@
-/* Fetches ranges of a remote file. */
+/* Reads a wheel on a server: by ranges, or as the whole file of an index. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/str.h"
-#include "internal.h"
+#include "index_internal.h"
 
 enum {
 	TAIL_BYTES = 64 * 1024,        /* size of the first request */
@@ -11,6 +11,23 @@ enum {
 	RANGES_MAX = 16 * 1024 * 1024, /* maximum bytes of a wheel's directory and metadata */
 	PIECE_BYTES = 4 * 1024 * 1024, /* size of a request for a member that is read in order */
 	WHOLE_MAX = 8 * 1024 * 1024,   /* maximum size of a wheel if the server ignores ranges */
+};
+
+struct segment {
+	uint64_t at;
+	const char *bytes;
+	size_t n;
+};
+
+struct ranges {
+	struct index_client *x;
+	const struct index_file *file;
+	uint64_t size, fetched; /* bytes */
+	uint64_t kept;          /* number of bytes kept in memory */
+	uint64_t until;         /* bytes before this are read in order and not kept */
+	struct segment piece;   /* the newest of these bytes */
+	struct arena *piece_arena;
+	struct segments LIST(struct segment) have;
 };
 
 /* Parses "bytes 100-199/1000" for the requested n bytes; at NULL: the end of the file. The answer may
@@ -30,37 +47,37 @@ content_range(const struct http_answer *answer, const uint64_t *at, size_t n, ui
 	       answer->body_size <= n && (at ? first == *at : last + 1 == all);
 }
 
-/* Fetches n bytes at *at, or the last n for NULL, into w->a. Only the first answer may be the whole
+/* Fetches n bytes at *at, or the last n for NULL, into x->a. Only the first answer may be the whole
  * wheel. */
 static bool
 fetch_range(struct ranges *r, const uint64_t *at, size_t n, struct segment *out)
 {
-	struct work *w = r->w;
+	struct index_client *x = r->x;
 	struct http_request q = { .url = r->file->url, .max = r->size ? n : WHOLE_MAX };
-	const char *url = mask_credentials(w->a, r->file->url);
+	const char *url = mask_credentials(x->a, r->file->url);
 	struct http_answer answer = { 0 };
 	uint64_t begin = 0, size = 0;
 
-	list_push(w->a, &q.headers, "Accept: */*");
-	list_push(w->a, &q.headers,
-		  at ? arena_printf(w->a, "Range: bytes=%llu-%llu", (unsigned long long)*at,
+	list_push(x->a, &q.headers, "Accept: */*");
+	list_push(x->a, &q.headers,
+		  at ? arena_printf(x->a, "Range: bytes=%llu-%llu", (unsigned long long)*at,
 				    (unsigned long long)(*at + n - 1)) :
-		       arena_printf(w->a, "Range: bytes=-%zu", n));
-	if (!net_get(w, &q, 0, &answer)) {
+		       arena_printf(x->a, "Range: bytes=-%zu", n));
+	if (!index_get(x, &q, 0, &answer)) {
 		if (answer.refused && !r->size)
-			w->why = arena_printf(w->a,
+			x->why = arena_printf(x->a,
 					      "cannot read %s: the server ignores range requests, "
 					      "and the wheel is larger than %d MiB",
 					      url, WHOLE_MAX >> 20);
 		else if (answer.refused)
-			w->why = arena_printf(w->a,
+			x->why = arena_printf(x->a,
 					      "cannot read %s: the server sends more than the %zu "
 					      "bytes of a range",
 					      url, n);
 		return false;
 	}
 	if (answer.status != 206 && r->size) {
-		w->why = arena_printf(w->a,
+		x->why = arena_printf(x->a,
 				      "cannot read %s: the server answers a range request with "
 				      "status %d after others with 206",
 				      url, answer.status);
@@ -69,7 +86,7 @@ fetch_range(struct ranges *r, const uint64_t *at, size_t n, struct segment *out)
 	if (answer.status != 206) {
 		size = answer.body_size; /* the answer is the whole wheel */
 	} else if (!content_range(&answer, at, n, &begin, &size) || (r->size && size != r->size)) {
-		w->why = arena_printf(w->a,
+		x->why = arena_printf(x->a,
 				      "cannot read %s: the server answers with another range "
 				      "than the requested one",
 				      url);
@@ -88,20 +105,20 @@ fetch_kept(struct ranges *r, const uint64_t *at, size_t n)
 	struct segment s;
 
 	if (r->kept + n > RANGES_MAX) {
-		r->w->why =
-			arena_printf(r->w->a, "the directory of %s needs more than %d MiB of it",
+		r->x->why =
+			arena_printf(r->x->a, "the directory of %s needs more than %d MiB of it",
 				     r->file->name, RANGES_MAX >> 20);
 		return false;
 	}
 	if (!fetch_range(r, at, n, &s))
 		return false;
 	r->kept += s.n;
-	list_push(r->w->a, &r->have, s);
+	list_push(r->x->a, &r->have, s);
 	return true;
 }
 
-void
-ranges_close(struct ranges *r)
+static void
+drop_piece(struct ranges *r)
 {
 	if (r->piece_arena)
 		arena_free(r->piece_arena);
@@ -113,16 +130,16 @@ ranges_close(struct ranges *r)
 static bool
 fetch_piece(struct ranges *r, uint64_t at, uint64_t most)
 {
-	struct work *w = r->w;
-	struct arena *own = w->a, *piece = arena_new();
+	struct index_client *x = r->x;
+	struct arena *own = x->a, *piece = arena_new();
 	uint64_t n = r->until - at < PIECE_BYTES ? r->until - at : PIECE_BYTES;
 	bool good;
 
-	ranges_close(r);
-	w->a = piece;
+	drop_piece(r);
+	x->a = piece;
 	good = fetch_range(r, &at, (size_t)(n < most ? n : most), &r->piece);
-	w->a = own;
-	w->why = w->why ? arena_strdup(own, w->why) : NULL;
+	x->a = own;
+	x->why = x->why ? arena_strdup(own, x->why) : NULL;
 	r->piece_arena = piece;
 	return good;
 }
@@ -138,7 +155,8 @@ take(const struct segment *s, uint64_t at, size_t n, char *to)
 	return n;
 }
 
-bool
+/* Reads n bytes at `at`, and fetches what is missing; false: x->why. */
+static bool
 ranges_read(void *ctx, uint64_t at, void *to, size_t n)
 {
 	struct ranges *r = ctx;
@@ -168,16 +186,36 @@ ranges_read(void *ctx, uint64_t at, void *to, size_t n)
 	return true;
 }
 
-bool
-ranges_open(struct ranges *r)
-{
-	return fetch_kept(r, NULL, TAIL_BYTES);
-}
-
-void
+/* Announces that n bytes at `at` are read in order, to fetch them with few requests and not keep
+ * them. */
+static void
 ranges_expect(void *ctx, uint64_t at, uint64_t n)
 {
 	struct ranges *r = ctx;
 
 	r->until = at + n;
+}
+
+bool
+index_wheel_open(struct index_client *x, const struct index_file *file, struct index_wheel *wheel)
+{
+	struct ranges *r = arena_new_of(x->a, struct ranges);
+	bool good;
+
+	*r = (struct ranges){ .x = x, .file = file };
+	good = fetch_kept(r, NULL, TAIL_BYTES);
+	*wheel = (struct index_wheel){ .name = file->name,
+				       .url = mask_credentials(x->a, file->url),
+				       .size = r->size,
+				       .fetched = &r->fetched,
+				       .read = ranges_read,
+				       .expect = ranges_expect,
+				       .ctx = r };
+	return good;
+}
+
+void
+index_wheel_close(struct index_wheel *wheel)
+{
+	drop_piece(wheel->ctx);
 }
