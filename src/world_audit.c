@@ -108,8 +108,8 @@ ask_index(struct auditing *t, const char *url, const char *part, const char *nam
 	enum index_answer answer = INDEX_FAILED;
 
 	if (index->failed < FAILURES_MAX)
-		answer = index_ask(t->r->a, with_credentials(t, url), name, t->netrc,
-				       t->timeout_s, files, &why);
+		answer = index_ask(t->r->a, with_credentials(t, url), name, t->netrc, t->timeout_s,
+				   files, &why);
 	if (answer == INDEX_MISSING)
 		found(t, FOUND_ERROR, "vanished", part,
 		      arena_printf(t->r->a, "%s no longer has the package", url),
