@@ -74,7 +74,7 @@ verb_schema(struct run *r)
 	if (r->o->format_given && r->o->format != FORMAT_JSON && r->o->format != FORMAT_MARKDOWN)
 		return usage_error("schema has two formats: json and markdown");
 	if (r->o->format == FORMAT_MARKDOWN)
-		recipe_reference(r->a, &r->out);
+		recipe_reference(r->a, r->facts, &r->out);
 	else
 		recipe_schema(r->a, r->facts, &r->out);
 	return EXIT_DONE;

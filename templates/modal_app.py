@@ -20,6 +20,9 @@
 {{#notes}}
 # {{.|comment}}
 {{/notes}}
+{{#loads}}
+import functools
+{{/loads}}
 import os
 {{#program}}
 import sys
@@ -201,3 +204,101 @@ def launch(*args: str):
     import modal_entry
     {{launch|code}}
 {{/program}}
+{{#loads}}
+
+
+@functools.cache
+def load_object(path, name):
+    """Import a file of /app once, and return its object of that name."""
+    import importlib.util
+    import sys
+
+    path = os.path.join("/app", path)
+    sys.path[:0] = [os.path.dirname(path), "/app"]
+    os.chdir("/app")
+    spec = importlib.util.spec_from_file_location(os.path.splitext(os.path.basename(path))[0], path)
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return getattr(module, name)
+{{/loads}}
+{{#web}}
+{{#endpoint}}
+
+
+def signature_of(path, name):
+    """In a container, give a function the signature of the recipe's: FastAPI reads a request's parameters from it."""
+    import inspect
+
+    def decorate(function):
+        if not modal.is_local():
+            function.__signature__ = inspect.signature(load_object(path, name), eval_str=True)
+        return function
+
+    return decorate
+{{/endpoint}}
+
+
+{{decorator|code}}
+{{#concurrent}}
+{{concurrent|code}}
+{{/concurrent}}
+{{#interface}}
+{{interface|code}}
+{{/interface}}
+{{#application}}
+def web():
+    """Serve the recipe's application: an object, or a function without parameters that returns it."""
+    import inspect
+
+    found = load_object({{file|python}}, {{object|python}})
+    return found() if inspect.isfunction(found) and not inspect.signature(found).parameters else found
+{{/application}}
+{{#starts}}
+def web():
+    """Call the recipe's function, which starts a server and returns."""
+    load_object({{file|python}}, {{object|python}})()
+{{/starts}}
+{{#endpoint}}
+@signature_of({{file|python}}, {{object|python}})
+async def web(*args, **kwargs):
+    """Call the recipe's function for each request."""
+    import asyncio
+    import inspect
+
+    function = load_object({{file|python}}, {{object|python}})
+    if inspect.iscoroutinefunction(function):
+        return await function(*args, **kwargs)
+    return await asyncio.to_thread(function, *args, **kwargs)
+{{/endpoint}}
+{{#server}}
+class Server:
+    """Modal sends requests to the port; the recipe's function starts a server there and returns."""
+
+    @modal.enter()
+    def start(self):
+        load_object({{file|python}}, {{object|python}})()
+{{/server}}
+{{/web}}
+{{#class}}
+
+
+{{decorator|code}}
+{{#concurrent}}
+{{concurrent|code}}
+{{/concurrent}}
+class {{object|plain}}:
+    """The recipe's class: a container makes one object, and calls its methods."""
+
+    @modal.enter()
+    def _enter(self):
+        self._object = load_object({{file|python}}, {{object|python}})()
+{{#load}}
+        self._object.{{load|plain}}()
+{{/load}}
+{{#methods}}
+
+    @modal.method()
+    def {{name|plain}}(self, *args, **kwargs):
+        return self._object.{{name|plain}}(*args, **kwargs)
+{{/methods}}
+{{/class}}

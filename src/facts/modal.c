@@ -96,3 +96,40 @@ facts_modal_python_end(const struct facts *f, const char *series, const char **s
 		*source = fact_source(f->a, one);
 	return fact_text_of(one, "client");
 }
+
+static const struct claim *
+parameters_of(const struct facts *f, const char *call)
+{
+	const struct claim *calls = fact_get(facts_file(f, "modal.yaml"), "calls");
+
+	return fact_get(fact_get(calls, call), "parameters");
+}
+
+struct names
+facts_modal_parameters(const struct facts *f, const char *call)
+{
+	return fact_keys(f->a, parameters_of(f, call));
+}
+
+bool
+facts_modal_parameter(const struct facts *f, struct arena *a, const char *call, const char *name,
+		      struct modal_parameter *out)
+{
+	const struct claim *x = fact_get(parameters_of(f, call), name);
+	const struct claim *limits = fact_get(facts_file(f, "modal.yaml"), "limits");
+	const struct claim *limit = fact_get(limits, arena_printf(a, "%s.%s", call, name));
+
+	if (!x)
+		return false;
+	*out = (struct modal_parameter){
+		.name = arena_strdup(a, name),
+		.takes = fact_text_of(x, "takes"),
+		.since = fact_text_of(x, "since"),
+		.required = fact_true_of(x, "required"),
+		.min = fact_text_of(limit, "min"),
+		.max = fact_text_of(limit, "max"),
+		.source = fact_source(a, x),
+		.limit_source = limit ? fact_source(a, limit) : NULL,
+	};
+	return true;
+}

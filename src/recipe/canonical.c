@@ -39,6 +39,41 @@ write_settings(struct json *j, const char *name, const struct settings *all)
 	json_end(j);
 }
 
+static int
+by_argument(const void *x, const void *y)
+{
+	const struct recipe_argument *a = x, *b = y;
+
+	return strcmp(a->name.s, b->name.s);
+}
+
+static void
+write_arguments(struct json *j, const char *name, const struct recipe_arguments *all)
+{
+	struct recipe_argument *sorted = arena_array_of(j->out->a, struct recipe_argument, all->n);
+
+	memcpy(sorted, all->at, all->n * sizeof(*sorted));
+	qsort(sorted, all->n, sizeof(*sorted), by_argument);
+	json_map(j, name);
+	for (size_t i = 0; i < all->n; i++) {
+		const struct recipe_argument *x = &sorted[i];
+
+		if (x->value.s)
+			json_text(j, x->name.s, x->value.s);
+		else if (x->below.n)
+			write_arguments(j, x->name.s, &x->below);
+		else if (x->env.n)
+			write_settings(j, x->name.s, &x->env);
+		if (!x->list.n)
+			continue;
+		json_list(j, x->name.s);
+		list_each (t, &x->list)
+			json_text(j, NULL, t->s);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 static void write_key(struct json *j, const struct key *k, const char *base);
 
 /* Writes the keys below a key, sorted; siblings share a prefix. */
@@ -131,6 +166,8 @@ write_key(struct json *j, const struct key *k, const char *base)
 		write_map(j, k, base);
 	else if (k->type == KEY_SETTINGS && list.n)
 		write_settings(j, key_name(k), MEMBER(struct settings, base, k->first.at));
+	else if ((k->type == KEY_ARGUMENTS || k->type == KEY_BUCKETS) && list.n)
+		write_arguments(j, key_name(k), MEMBER(struct recipe_arguments, base, k->first.at));
 	else if (list.n)
 		write_list(j, k, &list, m->item);
 	else if (word)

@@ -93,6 +93,33 @@ COUNT_GRAMMAR(scaledown, facts_modal(l->f)->scaledown_min_s, facts_modal(l->f)->
 COUNT_GRAMMAR(memory, 1, 16 * 1024 * 1024, "MiB")
 COUNT_GRAMMAR(import_timeout, 1, 3600, "seconds")
 
+/* --- arguments of Modal's calls, see arguments.c --- */
+
+PATTERN_GRAMMAR(whole, "^(0|[1-9][0-9]*)$", 9, E_NUMBER, "is not a whole number",
+		"write digits, such as 2")
+PATTERN_GRAMMAR(decimal, "^[0-9]+([.][0-9]+)?$", 19, E_NUMBER, "is not a number",
+		"write a number such as 8 or 0.5")
+PATTERN_GRAMMAR(word, "^.+$", TEXT_MAX, E_EMPTY, "is empty", "remove it")
+/* crontab(5): minute, hour, day of the month, month, day of the week. */
+PATTERN_GRAMMAR(cron, "^[0-9A-Za-z*/,-]+( +[0-9A-Za-z*/,-]+){4}$", 200, E_TEXT,
+		"is not a cron schedule",
+		"write five fields, minute to day of the week, such as \"0 6 * * 1-5\"")
+PATTERN_GRAMMAR(method, "^[A-Za-z_][A-Za-z0-9_]*$", 200, E_NAME, "is not the name of a method",
+		"write letters, digits and underscores")
+PATTERN_GRAMMAR(client, "^[0-9]+[.][0-9]+[.][0-9]+$", 20, E_VERSION,
+		"is not a version of Modal's client",
+		"write three numbers, such as 1.6.4 (`modal --version` prints it)")
+
+/* Accepts path ".py::" identifier. */
+const struct complaint *
+grammar_member(struct load *l, const char *s)
+{
+	if (!str_matches(s, "^[^:]+[.]py::[A-Za-z_][A-Za-z0-9_]*$"))
+		return complain_that(l, E_NAME, s, "does not name an object of a file",
+				     "write FILE.py::NAME");
+	return grammar_path(l, arena_copy(l->a, s, (size_t)(strstr(s, "::") - s)));
+}
+
 /* Accepts digits [ "." digits ], above 0. */
 const struct complaint *
 grammar_cpu(struct load *l, const char *s)

@@ -29,6 +29,8 @@
 #define MEMBERS_SECTION(a, b) MEMBER(struct span, a), EMPTY(b)
 #define MEMBERS_EXTENSIONS(a, b) MANY(struct recipe_extensions, a), EMPTY(b)
 #define MEMBERS_INDEXES(a, b) MANY(struct recipe_indexes, a), EMPTY(b)
+#define MEMBERS_ARGUMENTS(a, b) MANY(struct recipe_arguments, a), EMPTY(b)
+#define MEMBERS_BUCKETS(a, b) MANY(struct recipe_arguments, a), EMPTY(b)
 #define MEMBERS_MAP(a, b) EMPTY(a), EMPTY(b)
 #define MEMBERS_EXTENDS(a, b) EMPTY(a), EMPTY(b)
 #define MEMBERS_VARIANTS(a, b) EMPTY(a), EMPTY(b)
@@ -95,6 +97,18 @@ key_short_list(const struct key *k)
 	return child && child->first.item ? child : NULL;
 }
 
+struct names
+key_children(const struct load *l, const struct key *k)
+{
+	struct names names = { 0 };
+
+	if (k->type == KEY_ARGUMENTS)
+		return argument_names(l->f, l->a, k);
+	for (const struct key *child = NULL; (child = key_next(k, child));)
+		list_push(l->a, &names, key_name(child));
+	return names;
+}
+
 const char *
 key_name(const struct key *k)
 {
@@ -106,5 +120,6 @@ key_name(const struct key *k)
 grammar *
 key_names(const struct key *k)
 {
-	return k->check == grammar_object ? grammar_mount : grammar_env_name;
+	return k->check == grammar_object || k->type == KEY_BUCKETS ? grammar_mount :
+								      grammar_env_name;
 }

@@ -103,7 +103,8 @@ grammar grammar_stack, grammar_image, grammar_cuda, grammar_python, grammar_gpu,
 	grammar_build, grammar_import_timeout, grammar_module, grammar_probe, grammar_platform,
 	grammar_driver, grammar_newest, grammar_snapshot, grammar_user, grammar_index,
 	grammar_package_name, grammar_mount, grammar_requirement_url, grammar_variant,
-	grammar_ignore;
+	grammar_ignore, grammar_whole, grammar_decimal, grammar_word, grammar_cron, grammar_member,
+	grammar_method, grammar_client;
 
 /* Returns an error with help (or NULL); format and arguments are its text. */
 struct complaint *complain(struct load *l, enum code code, const char *help, const char *fmt, ...)
@@ -165,6 +166,8 @@ enum key_type {
 	KEY_MAP,        /* a map of the keys below it */
 	KEY_EXTENSIONS, /* a list of maps of the keys below it, or of short forms */
 	KEY_INDEXES,    /* a list of maps of the keys below it */
+	KEY_ARGUMENTS,  /* a map of the parameters of a call of Modal's client: arguments.c */
+	KEY_BUCKETS,    /* a map of mount paths, each with such a map */
 	KEY_EXTENDS,
 	KEY_VARIANTS,
 	KEY_MATRIX,
@@ -181,7 +184,8 @@ struct key {
 	enum key_type type;
 	grammar *check;
 	struct member first, second; /* members of struct recipe, or of the list's item */
-	const char *more;            /* a KEY_WORD's words, "auto|os"; a map's key for a text */
+	const char *more;            /* a KEY_WORD's words, "auto|os"; a map's key for a text; the
+				      * call of KEY_ARGUMENTS */
 	const char *pattern;         /* its grammar as a regular expression, for editors; or NULL */
 	const char *doc, *example;
 	bool required; /* required in each item of its list */
@@ -200,8 +204,28 @@ const struct key *key_child(const struct key *parent, const char *name);
 const struct key *key_short_list(const struct key *k);
 /* Returns the last part of a key's path. */
 const char *key_name(const struct key *k);
+/* Returns the names of the keys below a key. */
+struct names key_children(const struct load *l, const struct key *k);
 /* Returns the grammar of the names of settings: of variables, or of mount paths. */
 grammar *key_names(const struct key *k);
+
+/* --- arguments of Modal's calls (arguments.c): keys that are in the knowledge base only --- */
+
+/* Returns the names below a KEY_ARGUMENTS. */
+struct names argument_names(const struct facts *f, struct arena *a, const struct key *k);
+/* Returns the key of a name below a KEY_ARGUMENTS; its members are of struct recipe_argument. */
+const struct key *argument_key(const struct facts *f, struct arena *a, const struct key *parent,
+			       const char *name);
+/* Returns the key of the short form of a KEY_ARGUMENTS, a number, or NULL. */
+const struct key *argument_short(struct arena *a, const struct key *k);
+/* Returns the key of the bucket at a mount path, below a KEY_BUCKETS. */
+const struct key *bucket_key(struct arena *a, const struct key *k, const char *path);
+/* Returns the call of the client for a name of modal.web: "asgi_app" for asgi; NULL: an argument. */
+const char *argument_web_call(const char *name);
+bool read_arguments(struct load *l, const struct key *k, const struct node *n, char *base);
+bool read_buckets(struct load *l, const struct key *k, const struct node *n, char *base);
+/* Checks the conditions between the keys of `modal` (arguments_hold.c). */
+bool modal_holds(struct load *l, const struct recipe_modal *m);
 
 /* --- reading --- */
 
@@ -209,6 +233,8 @@ grammar *key_names(const struct key *k);
 bool read_value(struct load *l, const struct key *k, const struct node *n, char *base);
 /* Adds the error of a key that is not a child of `k` (SB0105).  Returns false. */
 bool key_unknown(struct load *l, const struct key *k, const char *name, struct span at);
+/* Adds the error of a required key (SB0106).  Returns false. */
+bool key_missing(struct load *l, const struct key *k, const char *name, struct span at);
 /*
  * Adds the error of a wrong kind of value, such as a map instead of a text (SB0107), with the
  * table's example; path: that of the value, if it is not the key itself. Returns false.

@@ -73,11 +73,15 @@ walk(struct load *l, const char *s, struct text whole, struct override *o)
 		size_t n = strcspn(s, ".");
 		const char *name = arena_copy(l->a, s, n);
 		struct span at = span_within(whole, (size_t)(s - whole.s), n);
-		const struct key *child = k->type == KEY_VARIANTS ? &key_root : key_child(k, name);
+		const struct key *child =
+			k->type == KEY_VARIANTS  ? &key_root :
+			k->type == KEY_ARGUMENTS ? argument_key(l->f, l->a, k, name) :
+						   key_child(k, name);
 		struct override axis = { 0 };
 
 		/* The name of a variable, a mount path or an axis may contain dots. */
-		if (k->type == KEY_SETTINGS || (k->type == KEY_MATRIX && !child)) {
+		if (k->type == KEY_SETTINGS || k->type == KEY_BUCKETS ||
+		    (k->type == KEY_MATRIX && !child)) {
 			list_push(l->a, &o->parts, s);
 			return k->type == KEY_MATRIX ?
 				       override_key(l, s, at, &axis) :
@@ -94,7 +98,7 @@ walk(struct load *l, const char *s, struct text whole, struct override *o)
 		s += n + 1;
 		/* Items of a list have keys, but no dotted path leads to them. */
 		if (k->type != KEY_MAP && k->type != KEY_SETTINGS && k->type != KEY_VARIANTS &&
-		    k->type != KEY_MATRIX)
+		    k->type != KEY_MATRIX && k->type != KEY_ARGUMENTS && k->type != KEY_BUCKETS)
 			return reject(l, E_KEY_UNKNOWN, whole.at,
 				      arena_printf(l->a, "set the whole of `%s`", k->path),
 				      "`%s` has no keys below it", k->path);

@@ -18,7 +18,7 @@ value_kind(struct load *l, const struct key *k, const char *path, const struct n
 		offer_text(d, node_text(n),
 			   arena_printf(l->a, "[%s]", edit_scalar(l->a, n->at, n->s)),
 			   "write a list, in brackets");
-	else if (!strcmp(path, k->path))
+	else if (!strcmp(path, k->path) && *k->example)
 		diag_help(d, "write for example `%s: %s`", key_name(k), k->example);
 	return false;
 }
@@ -28,10 +28,8 @@ key_unknown(struct load *l, const struct key *k, const char *name, struct span a
 {
 	const char *of = *k->path ? arena_printf(l->a, "`%s`", k->path) : "a recipe", *nearest;
 	struct diag *d = fault(l, E_KEY_UNKNOWN, at, "%s has no key %s", of, shown(l->a, name));
-	struct names known = { 0 };
+	struct names known = key_children(l, k);
 
-	for (const struct key *child = NULL; (child = key_next(k, child));)
-		list_push(l->a, &known, key_name(child));
 	nearest = str_nearest(name, known.at, known.n);
 	if (nearest)
 		offer(l, d, (struct text){ name, at }, nearest,
@@ -49,7 +47,7 @@ value_empty(struct load *l, const char *path, const struct node *n)
 		      path);
 }
 
-static bool
+bool
 key_missing(struct load *l, const struct key *k, const char *name, struct span at)
 {
 	return reject(l, E_KEY_MISSING, at, arena_printf(l->a, "add `%s:`", name),
@@ -207,7 +205,7 @@ map_holds(struct load *l, const struct key *k, const struct node *n, const char 
 		return value_empty(l, "torch", n);
 	if (!strcmp(k->path, "index") && r->index.secret.s && !r->index.url.s)
 		return key_missing(l, k, "url", r->index.secret.at);
-	return true;
+	return strcmp(k->path, "modal") != 0 || modal_holds(l, &r->modal);
 }
 
 static bool
@@ -320,6 +318,8 @@ read_value(struct load *l, const struct key *k, const struct node *n, char *base
 	case KEY_MODAL_GPUS: return read_modal_gpus(l, k, n, base);
 	case KEY_SETTINGS: return read_settings(l, k, n, base);
 	case KEY_MAP: return read_map(l, k, n, base);
+	case KEY_ARGUMENTS: return read_arguments(l, k, n, base);
+	case KEY_BUCKETS: return read_buckets(l, k, n, base);
 	default: break;
 	}
 	if (!k->first.item)

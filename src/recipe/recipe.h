@@ -87,15 +87,39 @@ struct recipe_index {
 };
 struct recipe_indexes LIST(struct recipe_index);
 
+/* An argument of a call of Modal's client, such as min_containers; knowledge/modal.yaml has its type. */
+struct recipe_argument;
+struct recipe_arguments LIST(struct recipe_argument);
+struct recipe_argument {
+	struct text name;
+	const char *takes, *since, *source; /* as in struct modal_parameter; NULL: a bucket */
+	struct text value;                  /* of an int, float, bool, str, Proxy or Secret */
+	struct texts list;                  /* strs */
+	struct settings env;                /* env */
+	struct recipe_arguments below;      /* of an object: Retries, a schedule, a bucket */
+};
+
+/* A class of the application that Modal keeps loaded. */
+struct recipe_class {
+	struct span at;     /* line 0: none */
+	struct text object; /* "serve.py::Model" */
+	struct text load;   /* the method that runs once in each container; or not set */
+	struct texts call;  /* the methods that callers use */
+};
+
 struct recipe_modal {
 	struct span at; /* line 0: no `modal` section */
 	struct text app, gpu, timeout_s, scaledown_window_s, entrypoint, cpu, memory_mib, builder,
 		build;           /* "heavy" */
+	struct text client;      /* version of the client that deploys */
 	struct settings volumes; /* mount path: volume name */
 	struct texts secrets;
 	struct texts gpus;    /* all GPUs of a list, in order; `gpu` is the first one */
 	struct texts args;    /* of the entry point, if `modal run` has none */
 	struct text launcher; /* "torchrun" */
+	struct recipe_arguments function, web, concurrent;
+	struct recipe_arguments buckets; /* mount path: arguments of CloudBucketMount */
+	struct recipe_class class;
 };
 
 /* The content of an application's requirements file, and of the files that it includes. */
@@ -242,13 +266,20 @@ struct recipe_entry recipe_entry(struct arena *a, const char *text);
 
 /* Returns whether app.copy copies a file, by itself or in a directory. */
 bool recipe_copies(struct arena *a, const struct recipe_app *app, const char *file);
+/* Finds an argument by its name, or returns NULL. */
+const struct recipe_argument *recipe_argument(const struct recipe_arguments *all, const char *name);
+/*
+ * Returns the argument of modal.web that names what to serve, FILE.py::NAME, and in *call the call
+ * of Modal's client for it: asgi_app, web_server; NULL without modal.web.
+ */
+const struct recipe_argument *recipe_web_member(const struct recipe_modal *m, const char **call);
 
 /* Returns whether the file of a URL is a wheel; ignores a query or fragment. */
 bool recipe_names_wheel(const char *url);
 
 /* Writes the JSON Schema 2020-12 of a recipe file, from the key table. */
 void recipe_schema(struct arena *a, const struct facts *f, struct buf *out);
-/* Writes the reference of keys in docs/recipe.md (Markdown), from the key table. */
-void recipe_reference(struct arena *a, struct buf *out);
+/* Writes the reference of keys in docs/recipe.md (Markdown), from the key table and the knowledge. */
+void recipe_reference(struct arena *a, const struct facts *f, struct buf *out);
 
 #endif

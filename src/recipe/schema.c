@@ -18,9 +18,10 @@ static bool
 never_number(grammar *g)
 {
 	static grammar *const words[] = {
-		grammar_image,       grammar_index,  grammar_git,   grammar_archive,
-		grammar_env_name,    grammar_user,   grammar_probe, grammar_entrypoint,
-		grammar_launcher,    grammar_module, grammar_build, grammar_platform,
+		grammar_image,       grammar_index,  grammar_git,    grammar_archive,
+		grammar_env_name,    grammar_user,   grammar_probe,  grammar_entrypoint,
+		grammar_launcher,    grammar_module, grammar_build,  grammar_platform,
+		grammar_cron,        grammar_member, grammar_method, grammar_client,
 		grammar_torch_index,
 	};
 
@@ -94,7 +95,8 @@ static void
 count_body(struct writer *w, const struct key *k)
 {
 	const struct modal_limits *m = facts_modal(w->f);
-	bool timeout = k->check == grammar_timeout, whole = k->check != grammar_cpu;
+	bool timeout = k->check == grammar_timeout, argument = k->check == grammar_whole;
+	bool whole = k->check != grammar_cpu && k->check != grammar_decimal;
 
 	json_put(&w->j, "'type': [%s, 'string', 'null'], 'pattern': %s",
 		 whole ? "integer" : "number", k->pattern);
@@ -102,6 +104,8 @@ count_body(struct writer *w, const struct key *k)
 		json_put(&w->j, "'minimum': %d, 'maximum': %d",
 			 timeout ? m->timeout_min_s : m->scaledown_min_s,
 			 timeout ? m->timeout_max_s : m->scaledown_max_s);
+	else if (argument || k->check == grammar_decimal)
+		json_put(&w->j, "'minimum': 0");
 	else
 		json_put(&w->j, whole ? "'minimum': 1" : "'exclusiveMinimum': 0");
 }
@@ -150,6 +154,43 @@ object_body(struct writer *w, const struct key *k)
 		json_names(&w->j, "required", &required);
 }
 
+/* Writes the parameters of a call of Modal's client, or the number that is their short form. */
+static void
+arguments_body(struct writer *w, const struct key *k)
+{
+	const struct key *plain = argument_short(w->a, k);
+	struct names names = argument_names(w->f, w->a, k), required = { 0 };
+
+	json_put(&w->j, "'anyOf': [{");
+	if (plain)
+		count_body(w, plain);
+	else
+		json_text(&w->j, "type", "null");
+	json_put(&w->j, "}, {'type': 'object', 'properties': {");
+	for (size_t i = 0; i < names.n; i++) {
+		const struct key *child = argument_key(w->f, w->a, k, names.at[i]);
+
+		if (child->required)
+			list_push(w->a, &required, names.at[i]);
+		write_key(w, child);
+	}
+	json_put(&w->j, "}, 'additionalProperties': false");
+	if (required.n)
+		json_names(&w->j, "required", &required);
+	json_put(&w->j, "}]");
+}
+
+static void
+buckets_body(struct writer *w, const struct key *k)
+{
+	json_put(&w->j,
+		 "'type': ['object', 'null'], 'propertyNames': {'pattern': %s}, "
+		 "'additionalProperties': {",
+		 "^/[A-Za-z0-9._/+@-]+$");
+	arguments_body(w, bucket_key(w->a, k, ""));
+	json_put(&w->j, "}");
+}
+
 /* Writes the alternatives of a map: the long form, its short form (a text) if any, or null. */
 static void
 map_body(struct writer *w, const struct key *k)
@@ -192,7 +233,8 @@ dotted_body(struct writer *w, bool entries)
 			json_text(&w->j, NULL, all[i].path);
 	json_put(&w->j, entries ? "]}" : "'include', 'exclude']}");
 	json_put(&w->j, "{'pattern': %s}]}",
-		 "^(env\\.[A-Za-z_][A-Za-z0-9_]*|modal\\.volumes\\./.+)$");
+		 "^(env\\.[A-Za-z_][A-Za-z0-9_]*|modal\\.(volumes|buckets)\\./.+|"
+		 "modal\\.(function|web|concurrent)\\.[a-zA-Z0-9_.]+)$");
 }
 
 static void
@@ -220,6 +262,8 @@ write_body(struct writer *w, const struct key *k)
 	case KEY_MAP: map_body(w, k); break;
 	case KEY_EXTENSIONS:
 	case KEY_INDEXES: maps_body(w, k); break;
+	case KEY_ARGUMENTS: arguments_body(w, k); break;
+	case KEY_BUCKETS: buckets_body(w, k); break;
 	case KEY_VARIANTS:
 		json_put(&w->j,
 			 "'type': ['object', 'null'], 'propertyNames': {'pattern': %s}, "
@@ -297,40 +341,4 @@ recipe_schema(struct arena *a, const struct facts *f, struct buf *out)
 	for (const struct key *k = NULL; (k = key_next(&key_root, k));)
 		write_key(&w, k);
 	json_put(&w.j, "}}");
-}
-
-/*
- * Writes the reference of docs/recipe.md: one row for each key, in the order of the table.
- *
- *     | Key | Takes | |
- *     | --- | --- | --- |
- *     | `torch` | text or map | PyTorch. ... E.g. `2.2.2` |
- */
-void
-recipe_reference(struct arena *a, struct buf *out)
-{
-	size_t n;
-	const struct key *all = keys_all(&n);
-
-	buf_puts(out, "| Key | Takes | |\n| --- | --- | --- |\n");
-	for (const struct key *k = all; k < all + n; k++) {
-		bool list = (k->first.item && k->type != KEY_SETTINGS) || k->type == KEY_CELLS;
-		const char *what = k->type == KEY_TEXT   ? "text" :
-				   k->type == KEY_NUMBER ? "number" :
-				   k->type == KEY_BOOL   ? "true or false" :
-				   k->type == KEY_MODAL_GPUS || k->type == KEY_EXTENDS ?
-							 "text or list" :
-				   key_short_list(k)             ? "list or map" :
-				   k->type == KEY_MAP && k->more ? "text or map" :
-				   list                          ? "list" :
-								   "map";
-		struct names words;
-
-		if (k->type == KEY_WORD) {
-			words = names_split(a, k->more, '|');
-			what = arena_printf(a, "`%s`", names_join(a, &words, "`, `"));
-		}
-		buf_printf(out, "| `%s` | %s | %s%s E.g. `%s` |\n", k->path, what, k->doc,
-			   k->required ? " Required." : "", k->example);
-	}
 }

@@ -52,6 +52,9 @@ const struct shape modal_shape[] = {
 	{ "program", VALUE_FLAG, "there are such functions", 0 },
 	{ "args", VALUE_CODE, "modal.args as a list; missing without it", 0 },
 	{ "launch", VALUE_CODE, "the call of the local entry point", 0 },
+	{ "loads", VALUE_FLAG, "there is a web function or a class", 0 },
+	{ "web", VALUE_LIST, "the web function, if any", modal_web_shape },
+	{ "class", VALUE_LIST, "the class, if any", modal_class_shape },
 	{ 0 },
 };
 
@@ -105,6 +108,16 @@ add_checklist(struct modal *m)
 	add_check(m, "`modal billing summary` shows credits");
 	list_each (x, &m->asked->secrets)
 		add_check(m, arena_printf(m->a, "`modal secret list` shows %s", x->s));
+	list_each (b, &m->asked->buckets) {
+		const struct recipe_argument *secret = recipe_argument(&b->below, "secret");
+
+		if (secret)
+			add_check(m,
+				  arena_printf(
+					  m->a,
+					  "`modal secret list` shows %s, with the keys of a bucket",
+					  secret->value.s));
+	}
 	for (size_t i = 0; i < r->secrets.n; i++)
 		add_build_secret(m, r->secrets.at[i].s, false);
 	add_build_secret(m, r->index.secret.s, true);
@@ -123,7 +136,7 @@ add_note(struct modal *m, const char *text)
 static void
 add_notes(struct modal *m)
 {
-	const char *client = facts_modal_builder_client(m->stack->facts, m->builder);
+	const char *client = modal_client(m);
 	const struct modal_limits *limits = facts_modal(m->stack->facts);
 	struct names gpus = list_names(m->a, g, &m->gpus, g->s);
 
@@ -141,12 +154,12 @@ add_notes(struct modal *m)
 	if (m->recipe->runtime.at.line)
 		add_note(m, "The recipe's runtime stage has no effect here: a Modal image has one "
 			    "stage.");
-	add_note(m,
-		 client ? arena_printf(m->a,
-				       "Image builder %s needs modal %s or newer (tested with %s).",
-				       m->builder, client, CHECKED_NEW) :
-			  arena_printf(m->a, "Image builder %s (tested with modal %s and %s).",
-				       m->builder, CHECKED_OLD, CHECKED_NEW));
+	add_note(m, client ? arena_printf(
+				     m->a,
+				     "Image builder %s; needs modal %s or newer (tested with %s).",
+				     m->builder, client, CHECKED_NEW) :
+			     arena_printf(m->a, "Image builder %s (tested with modal %s and %s).",
+					  m->builder, CHECKED_OLD, CHECKED_NEW));
 }
 
 /* --- the functions --- */
@@ -155,34 +168,20 @@ enum {
 	SMOKE_TIMEOUT_S = 900
 }; /* the smoke test compiles a kernel, runs it and imports the modules */
 
-static void
-number_option(struct py_call *c, const char *key, struct text n)
+void
+modal_decorator(struct modal *m, enum modal_callee callee, struct py_call *c)
 {
-	if (n.s)
-		py_code(c, key, arena_printf(c->a, "%.15g", recipe_number(n)));
-}
+	struct names gpus = list_names(c->a, g, &m->gpus, py_quoted(c->a, g->s));
 
-/* Adds the resources that the recipe requests. */
-static void
-work_options(const struct recipe_modal *r, const struct modal_limits *limits, struct py_call *c)
-{
-	struct names volumes = list_names(
-		c->a, v, &r->volumes,
-		arena_printf(c->a, "%s: modal.Volume.from_name(%s, create_if_missing=True)",
-			     py_quoted(c->a, v->name.s), py_quoted(c->a, v->value.s)));
-	struct names secrets =
-		list_names(c->a, s, &r->secrets,
-			   arena_printf(c->a, "modal.Secret.from_name(%s)", py_quoted(c->a, s->s)));
-
-	number_option(c, "cpu", r->cpu);
-	number_option(c, "memory", r->memory_mib);
-	if (r->timeout_s.s)
-		number_option(c, "timeout", r->timeout_s);
+	py_code(c, "image", "image");
+	if (gpus.n == 1)
+		py_code(c, "gpu", gpus.at[0]);
 	else
-		py_code(c, "timeout", arena_printf(c->a, "%u", limits->timeout_max_s));
-	number_option(c, "scaledown_window", r->scaledown_window_s);
-	py_list(c, "volumes", "{}", &volumes);
-	py_list(c, "secrets", "[]", &secrets);
+		py_list(c, "gpu", "[]", &gpus);
+	if (callee == MODAL_SMOKE)
+		py_code(c, "timeout", arena_printf(c->a, "%d", SMOKE_TIMEOUT_S));
+	else
+		modal_work_options(m, callee, c);
 }
 
 /* Returns @app.function(...) for the smoke test or the recipe's own function. */
@@ -190,17 +189,8 @@ static const char *
 decorator(struct modal *m, bool smoke)
 {
 	struct py_call c = { .a = m->a };
-	struct names gpus = list_names(c.a, g, &m->gpus, py_quoted(c.a, g->s));
 
-	py_code(&c, "image", "image");
-	if (gpus.n == 1)
-		py_code(&c, "gpu", gpus.at[0]);
-	else
-		py_list(&c, "gpu", "[]", &gpus);
-	if (smoke)
-		py_code(&c, "timeout", arena_printf(c.a, "%d", SMOKE_TIMEOUT_S));
-	else
-		work_options(m->asked, facts_modal(m->stack->facts), &c);
+	modal_decorator(m, smoke ? MODAL_SMOKE : MODAL_PROGRAM, &c);
 	return py_call(&c, "@app.function");
 }
 
@@ -317,6 +307,7 @@ static void
 head(struct modal *m)
 {
 	const struct recipe_app *app = &m->recipe->app;
+	const struct texts files = modal_member_files(m);
 	struct scope *v = m->t->top;
 
 	scope_text(v, "builder", m->builder, m->asked->builder.at);
@@ -341,6 +332,7 @@ head(struct modal *m)
 			scope_item_text(v, "sources", e->path, e->asked->path.at);
 	if (m->entry && !m->copied)
 		scope_item_text(v, "sources", m->entry, NOWHERE);
+	scope_texts(v, "sources", &files);
 }
 
 static struct modal
@@ -385,11 +377,17 @@ modal_fill(struct target *t)
 	usage(&m, arena_printf(t->a, "modal run %s::smoke", t->file.path),
 	      "build the image and test it", SMOKE_TIMEOUT_S);
 	work_functions(&m);
+	if (m.asked->web.n)
+		scope_item_text(t->top, "usage",
+				arena_printf(t->a, "%-41s serve the web function until Ctrl-C",
+					     arena_printf(t->a, "modal serve %s", t->file.path)),
+				NOWHERE);
 	scope_item_text(t->top, "usage",
 			arena_printf(t->a, "%-41s deploy the functions",
 				     arena_printf(t->a, "modal deploy %s", t->file.path)),
 			NOWHERE);
 	smoke_function(&m);
+	modal_add_members(&m);
 	t->file.summary = arena_printf(t->a, "%zu layers", m.layers);
 	if (m.worker || m.recipe->app.command.n)
 		t->file.next = "modal run --detach {path}";

@@ -37,13 +37,33 @@ extern const struct places modal_places;
  */
 void modal_check(struct modal *m);
 
+/* --- functions (modal_function.c) --- */
+
+struct py_call;
+/* What a decorator is for: the smoke test, the entry point or command, or another callee. */
+enum modal_callee { MODAL_SMOKE, MODAL_PROGRAM, MODAL_WEB, MODAL_SERVER, MODAL_CLASS };
+
+/* Adds the arguments of @app.function, @app.cls or @app.server. */
+void modal_decorator(struct modal *m, enum modal_callee callee, struct py_call *c);
+/* Adds those that the recipe requests: resources, volumes, buckets, secrets, modal.function. */
+void modal_work_options(struct modal *m, enum modal_callee callee, struct py_call *c);
+
+/* The names that templates/modal_app.py may use for the web function and the class. */
+extern const struct shape modal_web_shape[], modal_class_shape[];
+
+/* Adds the web function and the class of the recipe to the template's values. */
+void modal_add_members(struct modal *m);
+/* Returns their files, except the entry point's and those that app.copy copies. */
+struct texts modal_member_files(const struct modal *m);
+/* Returns the oldest client that has all that the app uses; NULL: every client. */
+const char *modal_client(const struct modal *m);
+
 /* The names that templates/modal_app.py may use for a layer. */
 extern const struct shape modal_layer_shape[];
 
 /* Adds the layers to the template's values, and the helpers that they copy. */
 void modal_add_layers(struct modal *m);
 
-struct py_call;
 /* Adds a layer: the call of a method of the image.  why: its comment, or NULL. */
 void modal_layer(struct modal *m, const char *why, const char *method, const struct py_call *c);
 
@@ -51,6 +71,8 @@ void modal_layer(struct modal *m, const char *why, const char *method, const str
 
 /* Fills in entry, worker and copied. */
 void modal_entry_read(struct modal *m);
+/* Returns whether a name is a keyword of Python, or a name in the app file. */
+bool modal_entry_taken(struct modal *m, const char *name);
 /* Reports an entry point or a launcher that Modal cannot run: SB0425, SB0431. */
 void modal_entry_check(struct modal *m);
 /* Returns the call of templates/modal_entry.py that runs the entry point; words NULL: or a command. */

@@ -94,6 +94,24 @@ check_sources(struct modal *m)
 				  "use an https:// address, or a wheel by URL");
 }
 
+/* The class has the name of the recipe's class, and only the entry point may have another name. */
+static void
+check_class(struct modal *m)
+{
+	struct text object = m->asked->class.object;
+	const char *name = object.s ? strstr(object.s, "::") + 2 : NULL;
+
+	if (name && (modal_entry_taken(m, name) || (m->worker && !strcmp(m->worker, name))))
+		diag_help(refuse(m, E_MODAL_ENTRYPOINT, object.at,
+				 "an app file cannot define a class `%s`", name),
+			  "give the class another name");
+	list_each (x, &m->asked->class.call)
+		if (modal_entry_taken(m, x->s))
+			diag_help(refuse(m, E_MODAL_ENTRYPOINT, x->at,
+					 "an app file cannot define a method `%s`", x->s),
+				  "give the method another name");
+}
+
 /* --- selection of the GPU --- */
 
 enum covers { COVERS_NOT, COVERS_RUNS, COVERS_EXACT };
@@ -220,6 +238,7 @@ modal_check(struct modal *m)
 	check_python(m);
 	check_env(m);
 	check_sources(m);
+	check_class(m);
 	for (size_t i = 0; i < gpus->n; i++)
 		asked_gpu(m, gpus->at[i]);
 	if (!gpus->n && m->asked->gpu.s)

@@ -17,12 +17,19 @@ static const char keywords[] =
 /* Other names in the app file. */
 static const char taken[] =
 	" app image modal os sys Path smoke run command launch modal_entry add_app app_directory "
-	"compile_extension add_code HELPERS COMPILER CONSTRAINED PIP SOURCES ARGS ";
+	"compile_extension add_code HELPERS COMPILER CONSTRAINED PIP SOURCES ARGS web Server "
+	"load_object signature_of functools ";
 
 static bool
 is_one_of(struct modal *m, const char *names, const char *name)
 {
 	return strstr(names, arena_printf(m->a, " %s ", name)) != NULL;
+}
+
+bool
+modal_entry_taken(struct modal *m, const char *name)
+{
+	return is_one_of(m, keywords, name) || is_one_of(m, taken, name);
 }
 
 void
@@ -132,7 +139,8 @@ modal_entry_launch(struct modal *m, const char *function)
 	py_code(&c, NULL, arguments(m));
 	if (m->worker)
 		py_text(&c, "entry", m->asked->entrypoint.s);
-	if (m->recipe->app.copy.n || m->recipe->app.files.n || (m->entry && !m->copied)) {
+	if (m->recipe->app.copy.n || m->recipe->app.files.n || modal_member_files(m).n ||
+	    (m->entry && !m->copied)) {
 		py_code(&c, "directory", "app_directory()");
 		py_code(&c, "sources", "SOURCES");
 	}

@@ -203,14 +203,16 @@ static void
 app_files(struct modal *m)
 {
 	const char *why = "mounted when a container starts: an edit builds nothing";
-	const struct texts *copy = &m->recipe->app.copy;
+	const struct texts *copy = &m->recipe->app.copy, files = modal_member_files(m);
 
-	if (copy->n || (m->entry && !m->copied))
+	if (copy->n || files.n || (m->entry && !m->copied))
 		m->list = "app_layers";
 	for (size_t i = 0; i < copy->n; i++)
 		add_app(m, i ? NULL : why, copy->at[i].s, false);
 	if (m->entry && !m->copied)
 		add_app(m, copy->n ? NULL : why, m->entry, false);
+	list_each (x, &files)
+		add_app(m, NULL, x->s, false);
 }
 
 /* --- all operations --- */

@@ -28,6 +28,40 @@ check_setting(const struct workspace *w, const char *name, size_t *at,
 	return found;
 }
 
+/* Returns whether pip installs a package that the recipe or its application asks for. */
+static bool
+asks_for(const struct recipe *r, const char *key)
+{
+	const struct recipe_needs *needs = r->app.needs;
+
+	return list_any(x, &r->packages, !strcmp(x->req->key, key)) ||
+	       (r->app.requirements.s && !needs) ||
+	       (needs &&
+		(needs->lines.n || list_any(x, &needs->requirements, !strcmp(x->req->key, key))));
+}
+
+/* What web functions and schedules need of other keys. */
+void
+check_modal_functions(struct workspace *w)
+{
+	const struct recipe_modal *m = &w->r->modal;
+	const struct recipe_argument *web = recipe_argument(&m->web, "fastapi");
+	const struct recipe_argument *schedule = recipe_argument(&m->function, "schedule");
+
+	if (web && !asks_for(w->r, "fastapi"))
+		diag_help(
+			diag_why(diag_at(w->ds, E_MODAL_FUNCTION, web->name.at,
+					 "a web function of `modal.web.fastapi` needs the package "
+					 "fastapi"),
+				 "neither `packages` nor `app.requirements` has it"),
+			"add fastapi to packages");
+	if (schedule && !m->entrypoint.s && !w->r->app.command.n)
+		diag_help(diag_why(diag_at(w->ds, E_MODAL_FUNCTION, schedule->name.at,
+					   "a schedule without a function to start"),
+				   "the recipe has neither `modal.entrypoint` nor `app.command`"),
+			  "add one of them, or remove the schedule");
+}
+
 /* --- the source of torch, and its companions --- */
 
 void

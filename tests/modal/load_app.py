@@ -9,7 +9,8 @@ no network.  A line:
     {"client": "1.6.4", "status": 0, "output": "...", "warnings": ["..."], "app": "name",
      "layers": [{"commands": ["FROM base", "RUN ..."], "env": {...}, "secrets": [...],
                  "gpu": "", "function": {...}}],        of the one image, first layer first
-     "functions": {"smoke": {"gpu": [...], "timeout_s": 900, ...}}}
+     "functions": {"smoke": {"gpu": [...], "timeout_s": 900, ...}},
+     "sent": {"smoke": {...}}}      the whole message of each function, with the names of proxies and secrets
 
 Each file has a process of its own, forked from one that has loaded the client.
 """
@@ -36,6 +37,7 @@ os.environ.update(
 )
 sys.dont_write_bytecode = True
 
+import google.protobuf.json_format  # noqa: E402
 import grpclib.const  # noqa: E402
 import grpclib.server  # noqa: E402
 import modal.__main__  # noqa: E402
@@ -48,6 +50,7 @@ class Server:
     def __init__(self, builder):
         self.builder = builder
         self.images, self.functions, self.secrets, self.volumes, self.mounts = {}, {}, {}, {}, {}
+        self.proxies, self.classes = {}, {}
         self.app = None
 
     def __mapping__(self):
@@ -101,6 +104,13 @@ class Server:
     def SecretGetOrCreate(self, request, reply):
         secret = {"name": request.deployment_name, "keys": list(request.required_keys), "env": dict(request.env_dict)}
         reply.secret_id = self.keep(self.secrets, "st", secret)
+
+    def ProxyGet(self, request, reply):
+        reply.proxy.proxy_id = self.keep(self.proxies, "pr", request.name)
+
+    def ClassCreate(self, request, reply):
+        reply.class_id = f"cs-{len(self.classes) + 1}"
+        self.classes[reply.class_id] = [m.function_name for m in request.methods]
 
     def VolumeGetOrCreate(self, request, reply):
         reply.volume_id = self.keep(self.volumes, "vo", request.deployment_name)
@@ -158,6 +168,23 @@ class Server:
         bases = [b.image_id for b in image.base_images]
         return layer, bases[0] if bases else None
 
+    def sent(self, request):
+        """Returns a function's message as a dict, with names in place of the ids of proxies and secrets."""
+        message = google.protobuf.json_format.MessageToDict(request.function, preserving_proto_field_name=True)
+        data = google.protobuf.json_format.MessageToDict(request.function_data, preserving_proto_field_name=True)
+        for ranked in data.pop("ranked_functions", [])[:1]:
+            data.update(ranked["function"])
+        message.update(data)
+        for name in ("class_serialized", "function_serialized", "definition_id", "mount_ids", "image_id"):
+            message.pop(name, None)
+        if message.get("proxy_id"):
+            message["proxy"] = self.proxies[message.pop("proxy_id")]
+        message["secrets"] = [self.secrets[i] for i in message.pop("secret_ids", ())]
+        for mount in message.get("cloud_bucket_mounts", ()):
+            secret = self.secrets.get(mount.pop("credentials_secret_id", None))
+            mount["secret"] = secret and secret["name"]
+        return message
+
     def chain(self, image_id):
         layers = []
         while image_id:
@@ -198,7 +225,8 @@ def serve(server):
 
 def deploy(path):
     """`modal deploy PATH`, here; its exit status."""
-    warnings.simplefilter("always")
+    if not sys.warnoptions:  # with `python -W error`, a warning ends the deployment
+        warnings.simplefilter("always")
     sys.argv = ["modal", "deploy", path]
     try:
         modal.__main__.main()
@@ -208,12 +236,13 @@ def deploy(path):
 
 
 def result(server, status, output):
-    functions, images = {}, []
+    functions, images, sent = {}, [], {}
     for asked in server.functions.values():
         if not asked.function.is_builder_function:
             name = asked.function.function_name or asked.function_data.function_name
             functions[name], image = server.function(asked)
             images.append(image)
+            sent[name] = server.sent(asked)
     return {
         "client": modal.__version__,
         "status": status,
@@ -222,6 +251,7 @@ def result(server, status, output):
         "app": server.app,
         "layers": server.chain(images[0]) if len(set(images)) == 1 else None,
         "functions": functions,
+        "sent": sent,
     }
 
 
