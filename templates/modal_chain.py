@@ -47,6 +47,7 @@ UNREAD = {"run_function", "add_local_file", "add_local_dir", "add_local_python_s
 COMMON = {"entrypoint", "shell", "cmd", "env", "workdir", "from_name", "from_id"}
 STARTS = {"from_registry", "from_aws_ecr", "from_gcp_artifact_registry", "from_dockerfile", "debian_slim", "from_name",
           "from_id", "micromamba", "from_scratch", "from_dockerhub", "conda"}  # fmt: skip
+PYTHONS = {"debian_slim", "micromamba", "conda"}  # the first parameter is an option
 DECORATORS = {"function", "cls", "local_entrypoint", "server"}
 TEXT_METHODS = set("join format split rsplit strip lstrip rstrip replace lower upper splitlines startswith endswith "
                    "partition rpartition title capitalize find count isdigit".split())  # fmt: skip
@@ -576,7 +577,7 @@ class Reader:
         named = [(name, v, n, n) for name, (v, n) in zip(names, args)]
         named += [(k, v, n.value, n) for k, (v, n) in self.keywords(node, scope).items()]
         for name, v, n, whole in named:
-            if name == names[0]:
+            if name == names[0] and method not in PYTHONS:
                 pairs = []
                 self.texts(v, n, words, pairs)
                 if pairs:

@@ -166,7 +166,8 @@ docker_origin_what(const struct docker *d, const char *p)
 {
 	const struct origin *o = origin_of(d, (size_t)(p - d->text));
 
-	return o ? o->what : NULL;
+	/* A later instruction of the same text is not the call itself. */
+	return o && o->at == (size_t)(p - d->text) ? o->what : NULL;
 }
 
 static struct span

@@ -20,6 +20,7 @@ static const struct {
 	{ "cpu", "modal.cpu", false },
 	{ "memory", "modal.memory_mib", false },
 	{ "secrets", "modal.secrets", true },
+	{ "secret", "modal.secrets", true },
 	{ "volumes", "modal.volumes", true },
 };
 
@@ -220,8 +221,8 @@ report_once(struct app *p, size_t from)
 
 		if (item->fate == INIT_LEFT &&
 		    map_put(&seen,
-			    arena_printf(p->rd->a, "%u:%u %s", item->at.line, item->at.col,
-					 item->what),
+			    arena_printf(p->rd->a, "%u:%u %s: %s", item->at.line, item->at.col,
+					 item->what, item->why),
 			    item))
 			item->fate = INIT_PARTS;
 	}

@@ -122,6 +122,36 @@ pin_package(const struct pinning *p, struct init_item *item)
 	}
 }
 
+/* Takes the values of `modal` that a fix of the text changed. */
+static void
+pin_modal(const struct pinning *p)
+{
+	const struct recipe_modal *m = &p->s->recipe->modal;
+	const struct {
+		const char *key, *value;
+	} all[] = {
+		{ "modal.app", m->app.s },
+		{ "modal.timeout_s", m->timeout_s.s },
+		{ "modal.scaledown_window_s", m->scaledown_window_s.s },
+		{ "modal.cpu", m->cpu.s },
+		{ "modal.memory_mib", m->memory_mib.s },
+		{ "modal.builder", m->builder.s },
+	};
+	size_t gpu = 0;
+
+	for (size_t i = 0; i < p->rd->items.n; i++) {
+		struct init_item *item = p->rd->items.at[i];
+
+		for (size_t k = 0; k < sizeof(all) / sizeof(*all); k++)
+			if (all[k].value && item_has(item, all[k].key))
+				item->value = all[k].value;
+		if (item_has(item, "modal.gpu") && gpu < m->gpus.n)
+			item->value = m->gpus.at[gpu++].s;
+		else if (item_has(item, "modal.gpu") && m->gpu.s)
+			item->value = m->gpu.s;
+	}
+}
+
 void
 draft_pin(struct init *rd, const struct stack *s, bool quiet)
 {
@@ -136,6 +166,7 @@ draft_pin(struct init *rd, const struct stack *s, bool quiet)
 		init_get(rd, "cuda")->value = NULL;
 	pin(&p, "python", "python ", s->python.value, s->python.reason);
 	pin_torch(&p);
+	pin_modal(&p);
 	for (size_t i = 0; i < rd->items.n; i++) {
 		struct init_item *item = rd->items.at[i];
 
