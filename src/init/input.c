@@ -141,7 +141,7 @@ init_first_line(struct init *rd, const struct source *src)
 bool
 init_imports_modal(const struct source *src)
 {
-	return str_matches(src->text,
+	return str_matches(src->text + (starts_with(src->text, "\xef\xbb\xbf") ? 3 : 0),
 			   "(?m)^[ \t]*(import modal([ \t\r.,;]|$)|from modal[ \t.].*import)");
 }
 

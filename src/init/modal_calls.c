@@ -270,6 +270,7 @@ add_dockerfile(struct app *p, const struct node *call)
 	const char *path = modal_text(modal_at(modal_at(node_get(call, "words"), 0), 0));
 	struct span there = modal_place(p, node_get(call, "at"));
 	const struct source *src = open_file(p, path, there);
+	size_t n = src ? src->size : 0;
 
 	if (!src) {
 		if (!p->rd->ds->errors)
@@ -279,7 +280,11 @@ add_dockerfile(struct app *p, const struct node *call)
 		return;
 	}
 	list_push(p->rd->a, &p->origins, (struct origin){ 0, { .src = src }, NULL });
-	buf_add(&p->text, src->text, src->size);
+	/* A continuation on the last line does not reach the next call. */
+	while (n && strchr(" \t\r\n", src->text[n - 1]))
+		n--;
+	n -= n && src->text[n - 1] == '\\';
+	buf_add(&p->text, src->text, n);
 	buf_putc(&p->text, '\n');
 }
 
