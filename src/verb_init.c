@@ -278,6 +278,8 @@ verb_init(struct run *r)
 	unsigned warnings;
 	bool ask = false, empty = false;
 
+	list_each (x, &r->o->project_extras)
+		list_push(r->a, &n.extras, name_normalize(r->a, *x));
 	if (!paths.n && stdin_is_sent())
 		list_push(r->a, &paths, "-");
 	else if (!paths.n && !has_options(r->o))

@@ -108,9 +108,12 @@ place_conda(struct init *rd, struct init_item *item, const char *text)
 		return;
 	else if (!strcmp(name, "pip"))
 		item_leave(rd, item, "the environment has its own pip");
-	else if (among(name, "ffmpeg git git-lfs wget curl"))
+	else if (among(name, "ffmpeg git git-lfs wget curl")) {
 		item_take(rd, item, "apt", name);
-	else if (pypi && range) {
+		if (!range || *range)
+			item_changed(rd, item->at, "`%s` comes from the system, in its version",
+				     text);
+	} else if (pypi && range) {
 		place_requirement(rd, item, arena_printf(rd->a, "%s%s", pypi, range), false);
 		if (item->fate == INIT_TAKEN && !starts_with(pypi, "torch") && !rd->conda)
 			item_changed(rd, item->at,

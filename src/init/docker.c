@@ -234,17 +234,40 @@ take_copy(struct docker *d, struct init_item *item, const struct command *c)
 	item->at = docker_span(d, c->at[0].p, c->at[0].n);
 	if (stage_of(d, d->in, &from))
 		item_take(d->rd, item, "runtime.base", NULL);
+	else if (from && str_matches(c->at[0].s, "^/(usr/local/bin/|bin/)?uvx?$"))
+		item_leave(d->rd, item, "builds from the recipe do not need uv");
 	else
 		docker_take_copy(d, item, c, from);
 }
 
-/* Decides items that depend on the whole file. */
+/* Decides a COPY of a file of requirements, which a command installs. */
 static void
-finish(struct docker *d, size_t from)
+decide_copy(struct docker *d, struct init_item *item)
 {
 	const char *app = init_value(d->rd, "app.requirements");
 
-	docker_images(d);
+	if (names_have(&d->read, item->name))
+		item_take(d->rd, item, "packages", NULL);
+	else if (app && !strcmp(app, item->name))
+		item_take(d->rd, item, "app.requirements", NULL);
+}
+
+/* Returns whether a COPY only brings files that commands install, which init read. */
+static bool
+brings_file(const struct docker *d, const struct copied *x)
+{
+	size_t n = strlen(x->source);
+
+	return list_any(f, &d->files,
+			!strcmp(*f, x->source) ||
+				(x->item->fate == INIT_LEFT &&
+				 (!strcmp(x->source, ".") ||
+				  (!strncmp(*f, x->source, n) && (*f)[n] == '/'))));
+}
+
+void
+docker_decide(struct docker *d, size_t from)
+{
 	list_each (x, &d->clones)
 		for (size_t k = 0; k < x->items.n; k++)
 			if (x->by && x->by->fate != INIT_LEFT)
@@ -254,6 +277,9 @@ finish(struct docker *d, size_t from)
 					d->rd, x->items.at[k],
 					x->by ? "the command that installs the clone was omitted" :
 						"init finds no command that installs the clone");
+	list_each (x, &d->copied)
+		if (brings_file(d, x))
+			item_take(d->rd, x->item, "packages", NULL);
 	for (size_t i = from; i < d->rd->items.n; i++) {
 		struct init_item *item = d->rd->items.at[i];
 		struct variable *v = NULL;
@@ -264,14 +290,9 @@ finish(struct docker *d, size_t from)
 			item->fate = INIT_PARTS;
 		else if (v)
 			item_leave(d->rd, item, "no instruction that init reads uses it");
-		if (item->fate != INIT_OPEN || item->kind != INIT_COPY || !item->name)
-			continue;
-		if (names_have(&d->read, item->name))
-			item_take(d->rd, item, "packages", NULL);
-		else if (app && !strcmp(app, item->name))
-			item_take(d->rd, item, "app.requirements", NULL);
+		if (item->fate == INIT_OPEN && item->kind == INIT_COPY && item->name)
+			decide_copy(d, item);
 	}
-	docker_finish_app(d, from);
 }
 
 static void
@@ -350,7 +371,9 @@ docker_items(struct docker *d, size_t from)
 	walk(d, &d->stages.at[d->stages.n - 1]);
 	if (rd->ds->errors != before)
 		return false;
-	finish(d, from);
+	docker_images(d);
+	docker_decide(d, from);
+	docker_finish_app(d, from);
 	return true;
 }
 

@@ -92,6 +92,8 @@ struct docker {
 	bool has_python;               /* the file chooses the Python itself */
 	struct names read;             /* names of requirements files that other code reads */
 	const char *text;              /* text of the file, see docker_read.c */
+	struct span
+		fixed; /* the place of every word, if the text is not that of a file; or src NULL */
 	struct offsets LIST(size_t) lines;
 	struct docker_place {
 		size_t at, columns;
@@ -106,6 +108,7 @@ struct docker {
 	const struct instruction *in; /* the current instruction */
 	const struct stage *root;     /* the stage that contains the stack */
 	struct clones clones;
+	struct names files; /* files of the project that were read, relative to the context */
 	struct copies LIST(struct copied) copied;
 	struct users LIST(struct docker_user) users;
 	struct last cmd, entrypoint, user, workdir;
@@ -119,6 +122,9 @@ struct docker {
 /* Reads a Dockerfile into d->all: https://docs.docker.com/reference/dockerfile/ (escape directive,
  * continuation lines, comments between them, heredocs). */
 void docker_read(struct docker *d);
+
+/* Copies the text of d->src to d->text, and finds its lines. */
+char *docker_copy_text(struct docker *d);
 
 /*
  * Reads the words of an instruction, of a JSON array, or of a shell's next command.  It ignores the
@@ -146,6 +152,19 @@ bool docker_items(struct docker *d, size_t from);
 const struct stage *docker_root(const struct docker *d, const struct stage *s);
 /* Decides `export A=b` and `A=b command`; inlined: it applies only to the command. */
 void docker_setting(struct docker *d, const struct word *w, bool inlined);
+/* Returns the clone whose directory a path names, "." the current one; or NULL. */
+struct clone *docker_clone_in(struct docker *d, const char *path);
+/* Returns a word of a command, "" after its end. */
+const char *docker_word(const struct command *c, size_t i);
+/* Reports an unsupported installer: its packages are unknown. */
+void docker_unread(struct docker *d, struct init_item *item);
+/* Decide the item of a command of Python or pip or uv, of conda, and of `poetry install` or `pixi
+ * install`; k: the number of the word after the program. */
+void docker_run_python(struct docker *d, struct init_item *item, const struct command *c, size_t k);
+void docker_run_conda(struct docker *d, struct init_item *item, const struct command *c, size_t k);
+void docker_run_project(struct docker *d, struct init_item *item, const struct command *c,
+			size_t k);
+void docker_run_pixi(struct docker *d, struct init_item *item);
 /* Records the sources of COPY or ADD; from: it copies from another image. */
 void docker_take_copy(struct docker *d, struct init_item *item, const struct command *c, bool from);
 /* Returns the path in the context of a file of the image; the path itself if it is relative and no
@@ -159,6 +178,11 @@ void docker_finish_app(struct docker *d, size_t from);
 void docker_commands(struct docker *d, struct init_item *item);
 /* Decides the items of the stages, and d->root. */
 void docker_images(struct docker *d);
+/* Decides the items of clones and variables from `from` on, at the end of a file. */
+void docker_decide(struct docker *d, size_t from);
+/* Reads a file of the project beside the Dockerfile, named by its path in the image, in place of
+ * `item`; false: it is not there. */
+bool docker_project_file(struct docker *d, struct init_item *item, const char *path);
 /* Warns about the order of the items from `from` on, and about unpinned items (SB0195 to SB0199). */
 void docker_check(struct docker *d, size_t from);
 

@@ -63,7 +63,7 @@ add_source(struct docker *d, struct init_item *item, const struct word *w, const
 	if (why)
 		item_unread(rd, item, "add it to `app: {copy: [...]}` if the application needs it",
 			    "%s", why);
-	else
+	if (!w->unknown && !strpbrk(source, "*?[:"))
 		list_push(rd->a, &d->copied,
 			  (struct copied){ item, source, fs_clean(rd->a, target), directory });
 }
@@ -150,7 +150,7 @@ take_source(struct docker *d, const struct copied *x)
 static void
 take_sources(struct docker *d)
 {
-	bool all = list_any(x, &d->copied, !strcmp(x->source, "."));
+	bool all = list_any(x, &d->copied, !strcmp(x->source, ".") && x->item->fate == INIT_OPEN);
 
 	list_each (x, &d->copied)
 		if (x->item->fate == INIT_OPEN && all && strcmp(x->source, ".") != 0)
@@ -176,10 +176,17 @@ static const char *
 moved(struct docker *d, const char *word)
 {
 	struct arena *a = d->rd->a;
+	const struct copied *x;
 	const char *source;
 
-	if (!is_path(word) || !copied_to(d, fs_clean(a, fs_join(a, d->dir, word))))
+	x = is_path(word) ? copied_to(d, fs_clean(a, fs_join(a, d->dir, word))) : NULL;
+	if (!x && !strchr(word, '/') && (x = copied_to(d, fs_join(a, "/usr/local/bin", word))))
+		word = fs_join(a, "/usr/local/bin", word);
+	if (!x)
 		return word;
+	/* The command needs it, so it is copied from a directory of the system, too. */
+	if (x->item->fate == INIT_LEFT)
+		x->item->fate = INIT_OPEN;
 	source = docker_source(d, word);
 	if (*word == '/')
 		return strcmp(source, ".") != 0 ? arena_printf(a, "/app/%s", source) : "/app";
@@ -202,7 +209,7 @@ moved_text(struct docker *d, const char *text)
 					 "/app";
 		struct buf b = BUF(d->rd->a);
 
-		if (n < 2 || !strcmp(x->target, to))
+		if (n < 2 || !strcmp(x->target, to) || x->item->fate == INIT_LEFT)
 			continue;
 		for (const char *p = out; *p;)
 			if (!strncmp(p, x->target, n) && !is_alnum(p[n]) &&

@@ -118,17 +118,25 @@ take_instruction(struct docker *d, char *p)
 	return next;
 }
 
-void
-docker_read(struct docker *d)
+char *
+docker_copy_text(struct docker *d)
 {
 	char *p = arena_copy(d->rd->a, d->src->text, d->src->size);
-	bool directives = true;
 
 	d->text = p;
 	list_push(d->rd->a, &d->lines, 0);
 	for (size_t i = 0; i < d->src->size; i++)
 		if (p[i] == '\n')
 			list_push(d->rd->a, &d->lines, i + 1);
+	return p;
+}
+
+void
+docker_read(struct docker *d)
+{
+	char *p = docker_copy_text(d);
+	bool directives = true;
+
 	if (starts_with(p, "\xef\xbb\xbf"))
 		p += 3;
 	while (*p && d->all.n < INIT_ITEMS_MAX) {
@@ -175,6 +183,8 @@ span_here(struct docker *d, const char *p, size_t n)
 {
 	size_t at = (size_t)(p - d->text), low = 0, high = d->lines.n, width = 0, line;
 
+	if (d->fixed.src)
+		return d->fixed;
 	while (high - low > 1) {
 		size_t middle = (low + high) / 2;
 

@@ -21,6 +21,10 @@ each_text(struct init *rd, const struct node *list,
 
 		if (n->kind == NODE_SCALAR)
 			place(rd, item_open(rd, n->s, n->at), n->s);
+		else if (n->kind == NODE_MAP && node_get(n, "command") &&
+			 node_get(n, "command")->kind == NODE_SCALAR)
+			place(rd, item_open(rd, node_get(n, "command")->s, n->at),
+			      node_get(n, "command")->s);
 		else if (n->kind != NODE_MAP || !node_get(n, "pip"))
 			item_unread(rd, item_open(rd, node_kind_name(n), n->at), NULL,
 				    "init expects a text here");
@@ -45,14 +49,6 @@ static void
 place_apt(struct init *rd, struct init_item *item, const char *text)
 {
 	item_take(rd, item, "apt", text);
-}
-
-static void
-leave_command(struct init *rd, struct init_item *item, const char *text)
-{
-	(void)text;
-	item_unread(rd, item, "add the packages that it installs to `packages` or `apt`",
-		    "init does not read commands of cog.yaml");
 }
 
 /* --- environment.yml --- */
@@ -99,7 +95,7 @@ add_build_key(struct init *rd, const struct pair *p)
 	} else if (!strcmp(p->key, "system_packages")) {
 		each_text(rd, n, place_apt);
 	} else if (among(p->key, "run pre_install")) {
-		each_text(rd, n, leave_command);
+		each_text(rd, n, read_commands);
 	} else {
 		item = item_open(rd, text ? arena_printf(rd->a, "%s: %s", p->key, text) : p->key,
 				 p->key_at);
@@ -139,16 +135,14 @@ init_is_yaml(struct init *rd, const struct source *src)
 	return str_matches(init_first_line(rd, src), "^---$|^[a-z_]+:( |$)");
 }
 
-bool
-init_environment(struct init *rd, const struct source *src)
+void
+read_environment(struct init *rd, const struct source *src)
 {
 	const struct node *root = yaml_read(rd->a, rd->ds, src, YAML_LIMITS_DEFAULT);
 	const struct node *build = node_get(root, "build");
-	size_t from = rd->items.n;
-	unsigned before = rd->ds->errors;
 
 	if (!root)
-		return false;
+		return;
 	if (is_list(node_get(root, "dependencies")))
 		add_environment(rd, root);
 	else if (build && build->kind == NODE_MAP)
@@ -158,6 +152,15 @@ init_environment(struct init *rd, const struct source *src)
 				  "this YAML is neither conda's environment.yml nor cog.yaml"),
 			  "pass one of them, the output of `pip freeze`, pyproject.toml or a "
 			  "Dockerfile");
+}
+
+bool
+init_environment(struct init *rd, const struct source *src)
+{
+	size_t from = rd->items.n;
+	unsigned before = rd->ds->errors;
+
+	read_environment(rd, src);
 	items_report(rd, from);
 	return rd->ds->errors == before;
 }

@@ -83,7 +83,8 @@ struct init {
 	 */
 	const struct source *(*chain)(struct init *rd, const struct source *app,
 				      const char *function);
-	struct names read; /* paths of requirements files read so far */
+	struct names read;   /* paths of requirements files read so far */
+	struct names extras; /* extras and groups of a project to read, too; "*": all */
 	struct init_constraints LIST(struct init_constraint) constraints;
 	struct init_ranges LIST(struct init_range) pythons;
 	bool conda;         /* a note about conda's packages was added */

@@ -43,7 +43,7 @@ is_foreign(struct init *rd, const struct source *src, const char *first)
 	} all[] = {
 		{ "^Pipfile([.]lock)?$", "", "files of Pipenv",
 		  "`pipenv requirements | stackbuild init`" },
-		{ "^pixi[.](toml|lock)$", "", "files of Pixi",
+		{ "^pixi[.]lock$", "", "lock files of Pixi",
 		  "`pixi workspace export conda-environment environment.yml`, then `stackbuild "
 		  "init environment.yml`" },
 		{ "conda-lock[.]ya?ml$", "", "files of conda-lock",

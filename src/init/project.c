@@ -92,15 +92,31 @@ add_python(struct init *rd, const struct node *n)
 			     spec);
 }
 
-/* Omits extras and groups, which are not requirements of the project itself. */
+/* Reads the extras and groups that a command or option names; the other ones are not requirements of
+ * the project itself. */
 static void
-leave_groups(struct init *rd, const struct node *groups, const char *what)
+add_groups(struct init *rd, const struct node *uv, const struct node *groups, const char *what)
 {
-	for (size_t i = 0; groups && groups->kind == NODE_MAP && i < groups->n; i++)
-		item_leave(rd,
-			   item_open(rd, arena_printf(rd->a, "%s %s", what, groups->pairs[i].key),
-				     groups->pairs[i].key_at),
-			   "init reads the project's own dependencies; add more with --package");
+	for (size_t i = 0; groups && groups->kind == NODE_MAP && i < groups->n; i++) {
+		const struct pair *p = &groups->pairs[i];
+		bool wanted = names_have(&rd->extras, "*") ||
+			      names_have(&rd->extras, name_normalize(rd->a, p->key));
+
+		if (!wanted)
+			item_leave(rd,
+				   item_open(rd, arena_printf(rd->a, "%s %s", what, p->key),
+					     p->key_at),
+				   "init reads the project's own dependencies; `--extra %s` adds "
+				   "these",
+				   p->key);
+		for (size_t k = 0; wanted && k < items_in(p->value); k++)
+			if (p->value->items[k]->kind == NODE_SCALAR)
+				add_dependency(rd, uv, p->value->items[k]);
+			else
+				item_leave(rd,
+					   item_open(rd, "include-group", p->value->items[k]->at),
+					   "`--extra` names every group to read");
+	}
 }
 
 /* Adds the indexes, torch's first, because a recipe has only one for torch. */
@@ -164,8 +180,8 @@ add_project(struct init *rd, const struct node *root)
 	add_indexes(rd, uv);
 	for (size_t i = 0; i < items_in(dependencies); i++)
 		add_dependency(rd, uv, dependencies->items[i]);
-	leave_groups(rd, node_get(project, "optional-dependencies"), "extra");
-	leave_groups(rd, node_get(root, "dependency-groups"), "group");
+	add_groups(rd, uv, node_get(project, "optional-dependencies"), "extra");
+	add_groups(rd, uv, node_get(root, "dependency-groups"), "group");
 	if (build)
 		item_leave(rd, item_open(rd, "build-system", build->at),
 			   "it builds the project itself: copy it with `app: {copy: [...]}`");
@@ -256,26 +272,34 @@ init_is_toml(struct init *rd, const struct source *src)
 			   "^[[][a-z].*[]]$|^(lock-version|requires-python|version|revision) = .");
 }
 
-bool
-init_project(struct init *rd, const struct source *src)
+void
+read_project(struct init *rd, const struct source *src)
 {
 	const struct node *root = toml_read(rd->a, rd->ds, src, TOML_LIMITS(src->size));
 	const struct node *tool = node_get(root, "tool"), *poetry = node_get(tool, "poetry");
-	size_t from = rd->items.n;
-	unsigned before = rd->ds->errors;
+	const struct node *pixi = node_get(tool, "pixi");
+	bool manifest = (node_get(root, "dependencies") && !node_get(root, "package")) ||
+			node_get(root, "workspace") || node_get(root, "pypi-dependencies") ||
+			node_get(node_get(root, "project"), "channels");
 
 	if (!root)
-		return false;
+		return;
+	if (pixi || manifest)
+		read_pixi(rd, pixi ? pixi : root);
 	if (node_get(node_get(root, "project"), "dependencies") ||
 	    (node_get(tool, "uv") && !poetry))
 		add_project(rd, root);
+	else if (node_get(poetry, "dependencies"))
+		read_poetry(rd, poetry);
+	else if (pixi || manifest)
+		return;
 	else if (node_get(root, "lock-version") && node_get(root, "packages"))
 		add_locked(rd, root, node_get(root, "packages"));
 	else if (node_get(root, "package") && !node_get(root, "metadata"))
 		add_locked(rd, root, node_get(root, "package"));
 	else if (poetry || node_get(root, "metadata"))
 		diag_help(diag_at(rd->ds, E_INIT_INPUT, (struct span){ .src = src },
-				  "init does not read files of Poetry or PDM"),
+				  "init does not read lock files of Poetry or PDM"),
 			  "convert it: `poetry export -f requirements.txt | stackbuild init`, or "
 			  "`pdm export | stackbuild init`");
 	else if (node_get(node_get(root, "project"), "dynamic"))
@@ -287,6 +311,15 @@ init_project(struct init *rd, const struct source *src)
 				  "this TOML declares no dependencies"),
 			  "pass a pyproject.toml with [project] dependencies, uv.lock or "
 			  "pylock.toml");
+}
+
+bool
+init_project(struct init *rd, const struct source *src)
+{
+	size_t from = rd->items.n;
+	unsigned before = rd->ds->errors;
+
+	read_project(rd, src);
 	items_report(rd, from);
 	return rd->ds->errors == before;
 }

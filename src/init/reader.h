@@ -55,6 +55,22 @@ const char *init_value(const struct init *rd, const char *key);
 /* Returns true if an item has the key with a value. */
 bool item_has(const struct init_item *item, const char *key);
 
+/* --- files and commands, without a report --- */
+
+/* Read a file like the functions of init.h; their items are not reported. */
+void read_requirements(struct init *rd, const struct source *src);
+void read_project(struct init *rd, const struct source *src);
+void read_environment(struct init *rd, const struct source *src);
+/* Reads a script of a shell. */
+void read_script(struct init *rd, const struct source *src);
+/* Decides an item by the commands in a text. */
+void read_commands(struct init *rd, struct init_item *item, const char *text);
+
+/* Read [tool.poetry] of a pyproject.toml, and pixi.toml or [tool.pixi]. */
+struct node;
+void read_poetry(struct init *rd, const struct node *poetry);
+void read_pixi(struct init *rd, const struct node *pixi);
+
 /* --- requirements --- */
 
 /*

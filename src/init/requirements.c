@@ -165,6 +165,16 @@ apply(struct init *rd, const struct init_constraint *c)
 
 /* --- files that are no lists --- */
 
+/* Returns whether a file is a script of a shell, by its name or its first line. */
+static bool
+is_script(struct init *rd, const struct source *src)
+{
+	const char *line = arena_copy(rd->a, src->text, strcspn(src->text, "\n"));
+
+	return str_matches(fs_name(src->path), "[.](ba|z)?sh$") ||
+	       str_matches(line, "^#!.*sh *\r?$");
+}
+
 /* Rejects a program or a text, many words of which have the form of a package's name. */
 static bool
 is_other(struct init *rd, const struct source *src)
@@ -213,18 +223,31 @@ expect_requirements(struct init *rd, const struct source *src, size_t from)
 			  INIT_READS);
 }
 
-bool
-init_requirements(struct init *rd, const struct source *src)
+void
+read_requirements(struct init *rd, const struct source *src)
 {
-	size_t from = rd->items.n, first = rd->constraints.n;
+	size_t first = rd->constraints.n;
 	unsigned before = rd->ds->errors;
 
-	if (is_other(rd, src))
-		return false;
 	list_push(rd->a, &rd->read, fs_clean(rd->a, src->path));
 	read_lines(rd, src, false);
 	for (size_t i = first; i < rd->constraints.n && rd->ds->errors == before; i++)
 		apply(rd, &rd->constraints.at[i]);
+}
+
+bool
+init_requirements(struct init *rd, const struct source *src)
+{
+	size_t from = rd->items.n;
+	unsigned before = rd->ds->errors;
+
+	if (is_other(rd, src))
+		return false;
+	if (is_script(rd, src)) {
+		read_script(rd, src);
+	} else {
+		read_requirements(rd, src);
+	}
 	items_report(rd, from);
 	if (rd->ds->errors == before)
 		expect_requirements(rd, src, from);
