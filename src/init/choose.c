@@ -49,14 +49,19 @@ resolve_text(struct attempt *t)
 
 /* --- repairs --- */
 
-/* Returns the item at a place of the text, or NULL. */
+struct init_item *
+draft_item(const struct init *rd, struct span at)
+{
+	for (size_t i = 0; at.line && i < rd->items.n; i++)
+		if (rd->items.at[i]->line == at.line && rd->items.at[i]->fate == INIT_TAKEN)
+			return rd->items.at[i];
+	return NULL;
+}
+
 static struct init_item *
 item_there(const struct attempt *t, struct span at)
 {
-	for (size_t i = 0; at.line && i < t->rd->items.n; i++)
-		if (t->rd->items.at[i]->line == at.line && t->rd->items.at[i]->fate == INIT_TAKEN)
-			return t->rd->items.at[i];
-	return NULL;
+	return draft_item(t->rd, at);
 }
 
 /* Returns the file's GPU that the error names, if there are other GPUs: a GPU is then dropped, and
@@ -126,6 +131,9 @@ repair(struct attempt *t)
 			leave(t, item, d);
 			return true;
 		}
+	for (struct diag *d = t->found.head; d; d = d->next)
+		if (code_table[d->code].severity == SEV_ERROR && !smallest_fix(t->rd, d))
+			return false;
 	if (fix(t))
 		return true;
 	for (const struct diag *d = t->found.head; d; d = d->next) {

@@ -123,6 +123,13 @@ const struct init_key *init_key(const char *key);
 
 /* Returns a copy that can be changed and adds diagnostics to ds. */
 struct init init_copy(const struct init *rd, struct diags *ds);
+/* Returns the item at a place of the text, or NULL. */
+struct init_item *draft_item(const struct init *rd, struct span at);
+/*
+ * Puts the fix of an error first that moves the versions of the files least.
+ * Returns false if each one moves a version that the user pinned by more than a patch release.
+ */
+bool smallest_fix(const struct init *rd, struct diag *d);
 /* Returns the recipe's text, and sets the line of each item. Equal items give equal bytes. */
 const char *draft_write(struct init *rd);
 
