@@ -25,125 +25,6 @@ instruction_item(struct docker *d, const struct instruction *in)
 	return docker_item(d, &w, what ? what : docker_shown(d, in->p, strlen(in->p)));
 }
 
-/* --- ARG, ENV and the settings of commands --- */
-
-static void
-set_variable(struct docker *d, const char *name, const char *value)
-{
-	struct variable *v = arena_new_of(d->rd->a, struct variable);
-
-	v->value = value;
-	map_put(&d->vars, name, v);
-}
-
-/* Adds an item for each value of "7.0 8.6+PTX", which may have semicolons. */
-static void
-take_architectures(struct docker *d, struct init_item *item, const char *value)
-{
-	struct init *rd = d->rd;
-	struct span at = item->at;
-
-	item->fate = INIT_PARTS;
-	for (const char *p = value + strspn(value, " ;,"); *p; p += strspn(p, " ;,")) {
-		const char *text = arena_copy(rd->a, p, strcspn(p, " ;,"));
-		struct init_item *part = item_open(rd, text, at);
-		struct capability c;
-
-		p += strlen(text);
-		if (!capability_parse(text, &c)) {
-			item_leave(rd, part, "it is not a compute capability");
-			continue;
-		}
-		if (c.ptx)
-			item_changed(rd, at, "`%s` became `gpus` without PTX", text);
-		c.ptx = false;
-		text = capability_text(rd->a, &c);
-		if (facts_cc(rd->f, text))
-			item_take(rd, part, "gpus", text);
-		else
-			item_leave(rd, part,
-				   "the knowledge base does not list this compute capability");
-	}
-}
-
-static void
-take_setting(struct docker *d, struct init_item *item, const char *name, const char *value,
-	     bool unknown, bool inlined)
-{
-	struct init *rd = d->rd;
-	const char *why;
-	/* The plan sets these variables itself, or they only affect the build of the old file. */
-	bool own = among(name, "PATH LD_LIBRARY_PATH LIBRARY_PATH CPATH CUDA_HOME CUDA_PATH "
-			       "MAX_JOBS FORCE_CUDA DEBIAN_FRONTEND CONDA_DIR TORCH_NVCC_FLAGS "
-			       "VIRTUAL_ENV") ||
-		   str_matches(name, "^(PIP|UV|NVIDIA)_|_FORCE_BUILD|_(SKIP|KEEP)_CUDA_BUILD");
-
-	if (!unknown)
-		set_variable(d, name, value);
-	item->name = name;
-	if (strstr(name, "_FORCE_BUILD") && strcmp(value, "TRUE") != 0)
-		diag_help(diag_at(rd->ds, W_INIT_ORDER, item->at,
-				  "`%s=%s` does not force a compile", name, value),
-			  "only TRUE has an effect; builds from the recipe set it");
-	why = own     ? "builds from the recipe set it where it is needed" :
-	      unknown ? "its variables have no value here" :
-	      inlined ? "it is set for one command; `extensions` have an `env` of their own" :
-			NULL;
-	if (!strcmp(name, "TORCH_CUDA_ARCH_LIST") && !unknown)
-		take_architectures(d, item, value);
-	else if (why)
-		item_leave(rd, item, "%s", why);
-	else
-		item_take(rd, item, "env", value);
-}
-
-void
-docker_setting(struct docker *d, const struct word *w, bool inlined)
-{
-	const char *name = arena_copy(d->rd->a, w->s, strcspn(w->s, "="));
-
-	take_setting(d, docker_item(d, w, name), name,
-		     w->s + strlen(name) + (w->s[strlen(name)] == '='), w->unknown, inlined);
-}
-
-/* Reads "A=b C=d", or the old form "A b c". */
-static void
-take_env(struct docker *d, struct init_item *item, const struct command *c)
-{
-	bool old = !strchr(c->at[0].s, '='), unknown = false;
-	const char *value = "";
-
-	item->fate = INIT_PARTS;
-	for (size_t k = old; k < c->n; k++)
-		if (old) {
-			value = arena_printf(d->rd->a, "%s%s%s", value, k > 1 ? " " : "",
-					     c->at[k].s);
-			unknown |= c->at[k].unknown;
-		} else {
-			docker_setting(d, &c->at[k], false);
-		}
-	if (old)
-		take_setting(d, item, c->at[0].s, value, unknown, false);
-}
-
-/* Reads "NAME=value"; without a value, takes the one before FROM, if any. */
-static void
-take_arg(struct docker *d, struct init_item *item, const struct command *c)
-{
-	for (size_t k = 0; k < c->n; k++) {
-		const struct word *w = &c->at[k];
-		const char *name = arena_copy(d->rd->a, w->s, strcspn(w->s, "="));
-		struct init_item *part = k ? docker_item(d, w, name) : item;
-
-		if (w->s[strlen(name)] && !w->unknown)
-			set_variable(d, name, w->s + strlen(name) + 1);
-		/* A variable that nothing uses is omitted at the end. */
-		part->name = name;
-		if (!map_get(&d->vars, name))
-			item_leave(d->rd, part, "it has no value here");
-	}
-}
-
 /* --- stages --- */
 
 const struct stage *
@@ -195,7 +76,7 @@ find_stages(struct docker *d)
 		if (from)
 			read_from(d, in, &c, i + 1);
 		else if (!strcmp(in->name, "ARG"))
-			take_arg(d, instruction_item(d, in), &c);
+			docker_arg(d, instruction_item(d, in), &c);
 		else
 			item_unread(d->rd, instruction_item(d, in), NULL, "it is before FROM");
 	}
@@ -280,6 +161,9 @@ docker_decide(struct docker *d, size_t from)
 	list_each (x, &d->copied)
 		if (brings_file(d, x))
 			item_take(d->rd, x->item, "packages", NULL);
+	list_each (x, &d->settings)
+		if (x->item->fate == INIT_OPEN)
+			item_leave(d->rd, x->item, "no extension is built after it");
 	for (size_t i = from; i < d->rd->items.n; i++) {
 		struct init_item *item = d->rd->items.at[i];
 		struct variable *v = NULL;
@@ -288,7 +172,7 @@ docker_decide(struct docker *d, size_t from)
 			v = map_get(&d->vars, item->name);
 		if (v && v->used)
 			item->fate = INIT_PARTS;
-		else if (v)
+		else if (item->fate == INIT_OPEN && item->name && item->kind == INIT_OTHER)
 			item_leave(d->rd, item, "no instruction that init reads uses it");
 		if (item->fate == INIT_OPEN && item->kind == INIT_COPY && item->name)
 			decide_copy(d, item);
@@ -309,9 +193,9 @@ take_instruction(struct docker *d, const struct instruction *in)
 	else if (!strcmp(in->name, "RUN"))
 		docker_commands(d, item);
 	else if (!strcmp(in->name, "ENV"))
-		take_env(d, item, &c);
+		docker_env(d, item, &c);
 	else if (!strcmp(in->name, "ARG"))
-		take_arg(d, item, &c);
+		docker_arg(d, item, &c);
 	else if (among(in->name, "COPY ADD"))
 		take_copy(d, item, &c);
 	else if (among(in->name, "CMD ENTRYPOINT USER WORKDIR"))

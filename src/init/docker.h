@@ -28,6 +28,13 @@ struct variable {
 	bool used;
 };
 
+/* A variable that steers a build; command: the number of the only command that has it, or 0. */
+struct build_setting {
+	const char *name, *value;
+	struct init_item *item;
+	unsigned command;
+};
+
 struct stage {
 	const char *name, *image; /* image: with replaced variables */
 	struct span at;           /* place of the image */
@@ -108,6 +115,8 @@ struct docker {
 	const struct instruction *in; /* the current instruction */
 	const struct stage *root;     /* the stage that contains the stack */
 	struct clones clones;
+	struct build_settings LIST(struct build_setting) settings;
+	unsigned command;   /* number of the current command of a RUN */
 	struct names files; /* files of the project that were read, relative to the context */
 	struct copies LIST(struct copied) copied;
 	struct users LIST(struct docker_user) users;
@@ -152,6 +161,13 @@ bool docker_items(struct docker *d, size_t from);
 const struct stage *docker_root(const struct docker *d, const struct stage *s);
 /* Decides `export A=b` and `A=b command`; inlined: it applies only to the command. */
 void docker_setting(struct docker *d, const struct word *w, bool inlined);
+/* Decide the items of ENV and ARG. */
+void docker_env(struct docker *d, struct init_item *item, const struct command *c);
+void docker_arg(struct docker *d, struct init_item *item, const struct command *c);
+/* Lets the settings of the current command apply to later ones, too: `export A=b`. */
+void docker_keep_settings(struct docker *d);
+/* Adds the settings of the build so far to an extension. */
+void docker_add_settings(struct docker *d, struct init_item *extension);
 /* Returns the clone whose directory a path names, "." the current one; or NULL. */
 struct clone *docker_clone_in(struct docker *d, const char *path);
 /* Returns a word of a command, "" after its end. */

@@ -113,6 +113,8 @@ requirement(struct docker *d, const struct word *w, const char *text, const char
 		item_unread(d->rd, item, NULL, "its variables have no value here");
 	else
 		place_requirement(d->rd, item, text, !d->call.isolated);
+	if (item_has(item, "extensions"))
+		docker_add_settings(d, item);
 	if (item->key && (!d->root || !strcmp(item->key, "torch.version")))
 		d->root = docker_root(d, d->stage);
 }

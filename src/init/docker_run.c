@@ -172,7 +172,7 @@ run_other(struct docker *d, struct init_item *item, const struct command *c, siz
 	if (among(s, "cd"))
 		d->dir = fs_clean(d->rd->a, fs_join(d->rd->a, d->dir, docker_word(c, k)));
 	for (; among(s, "export") && k < c->n; k++)
-		docker_setting(d, &c->at[k], true);
+		docker_setting(d, &c->at[k], true), docker_keep_settings(d);
 }
 
 /* Skips words that do not change the installed packages, and settings, which are items. */
@@ -185,11 +185,14 @@ run_command(struct docker *d, const struct command *c, const char *begin, const 
 	const char *s = "";
 	size_t k = 0;
 
+	d->command++;
 	for (; k < c->n; k++)
 		if (str_matches((s = c->at[k].s), "^[A-Za-z0-9_]+="))
 			docker_setting(d, &c->at[k], true);
 		else if (!among(s, prefixes))
 			break;
+	if (k == c->n)
+		docker_keep_settings(d);
 	if (k == c->n)
 		return;
 	s = fs_name(s);

@@ -47,6 +47,7 @@ struct init_item {
 
 	enum init_kind kind;
 	unsigned call;             /* number of the command that installs this item */
+	struct names env;          /* "NAME=value": variables of an extension's compile step */
 	bool isolated;             /* INIT_PIP: without --no-build-isolation */
 	bool pinned;               /* one version, a tag, a commit or a file */
 	bool wide;                 /* INIT_COPY: the whole directory */

@@ -130,6 +130,58 @@ scalar(struct writer *w, const char *s)
 	return edit_scalar(w->rd->a, (struct span){ 0 }, s);
 }
 
+/* Returns a value in double quotes, for a map on one line. */
+static const char *
+in_quotes(struct arena *a, const char *s)
+{
+	struct buf b = BUF(a);
+
+	for (; *s; s++) {
+		if (strchr("\"\\", *s))
+			buf_putc(&b, '\\');
+		buf_putc(&b, *s);
+	}
+	return arena_printf(a, "\"%s\"", buf_text(&b));
+}
+
+/* Returns an extension with variables as a map on one line: diagnostics find an item by its line. */
+static const char *
+with_env(struct writer *w, const struct init_item *item)
+{
+	struct arena *a = w->rd->a;
+	const char *at = strstr(item->value, " @ "), *url = at ? at + 3 : "", *out, *ref, *in;
+
+	out = arena_printf(a, "{name: %s", arena_copy(a, item->value, strcspn(item->value, " ")));
+	if (starts_with(url, "git+")) {
+		url += strlen("git+");
+		in = strstr(url, "#subdirectory=");
+		ref = strstr(url, "://") ? strchr(strstr(url, "://") + 3, '/') : NULL;
+		ref = ref ? strrchr(arena_copy(a, ref, strcspn(ref, "#")), '@') : NULL;
+		out = arena_printf(
+			a, "%s, git: %s", out,
+			in_quotes(a,
+				  arena_copy(a, url, strcspn(url, "#") - (ref ? strlen(ref) : 0))));
+		if (ref)
+			out = arena_printf(a, "%s, ref: %s", out, in_quotes(a, ref + 1));
+		if (in)
+			out = arena_printf(a, "%s, subdirectory: %s", out,
+					   in_quotes(a, in + strlen("#subdirectory=")));
+	} else if (*url) {
+		out = arena_printf(a, "%s, url: %s", out, in_quotes(a, url));
+	} else if (*item->spec) {
+		out = arena_printf(
+			a, "%s, version: %s", out,
+			in_quotes(a, item->spec + (starts_with(item->spec, "==") ? 2 : 0)));
+	}
+	for (size_t i = 0; i < item->env.n; i++) {
+		const char *e = item->env.at[i], *is = strchr(e, '=');
+
+		out = arena_printf(a, "%s%s%s: %s", out, i ? ", " : ", env: {",
+				   arena_copy(a, e, (size_t)(is - e)), in_quotes(a, is + 1));
+	}
+	return arena_printf(a, "%s}}", out);
+}
+
 static void
 put_row(struct writer *w, const struct init_key *row)
 {
@@ -156,7 +208,9 @@ put_row(struct writer *w, const struct init_key *row)
 		any = true;
 		if (!strcmp(row->key, "extensions") && !strstr(value, " @ "))
 			value = arena_printf(w->rd->a, "%s%s", value, item->spec);
-		if (lines)
+		if (!strcmp(row->key, "extensions") && item->env.n)
+			put(w, item->comment, "%s  - %s", in, with_env(w, item));
+		else if (lines)
 			put(w, item->comment, "%s  - %s", in, scalar(w, value));
 		else if (row->form == KEY_SETTINGS)
 			put(w, item->comment, "%s  %s: %s", in, scalar(w, item->name),
