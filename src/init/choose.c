@@ -200,6 +200,12 @@ names_known_torch(struct init *rd, const struct init_item *range)
 
 /* --- the torch of a base image --- */
 
+bool
+image_has_torch(const struct image_name *image)
+{
+	return image->torch || (image->repository && str_matches(image->repository, "/pytorch$"));
+}
+
 static void
 leave_item(struct init *rd, const char *key, const char *torch)
 {
@@ -207,7 +213,8 @@ leave_item(struct init *rd, const char *key, const char *torch)
 
 	if (!item)
 		return;
-	item_leave(rd, item, "the base image has torch %s, and pip keeps it", torch);
+	item_leave(rd, item, "the base image has torch%s%s, and pip keeps it", torch ? " " : "",
+		   torch ? torch : "");
 	item_report(rd, item);
 }
 
@@ -224,9 +231,10 @@ choose_base_torch(struct init *rd)
 
 	if (!from)
 		return;
-	if (!name.torch) { /* --base or --cuda replaced the image */
+	if (!image_has_torch(&name) || (!name.torch && version && version->pinned)) {
+		/* --base or --cuda replaced the image, or the files replace an unknown torch. */
 		from->value = NULL;
-	} else if (version && version->pinned && !name.own_torch && name.cuda &&
+	} else if (name.torch && version && version->pinned && !name.own_torch && name.cuda &&
 		   strcmp(version->value, name.torch) != 0) {
 		item_changed(rd, from->at,
 			     "`%s` became a plain image with CUDA %s: the files replace its torch "

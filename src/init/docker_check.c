@@ -47,10 +47,12 @@ take_base(struct docker *d, const struct stage *s)
 	item_take(d->rd, s->item, "base", value);
 	take_system_python(d, &name);
 	/* Files that init reads later may replace this torch. */
-	d->has_torch = name.torch != NULL;
+	d->has_torch = image_has_torch(&name);
 	if (d->has_torch)
 		item_set(d->rd, s->image, s->at, "torch.from", "base")->comment =
-			arena_printf(d->rd->a, "torch %s, which pip keeps", name.torch);
+			name.torch ?
+				arena_printf(d->rd->a, "torch %s, which pip keeps", name.torch) :
+				NULL;
 }
 
 void

@@ -123,6 +123,8 @@ const struct init_key *init_key(const char *key);
 
 /* Returns a copy that can be changed and adds diagnostics to ds. */
 struct init init_copy(const struct init *rd, struct diags *ds);
+/* Returns whether an image has torch, maybe of a release that is not in the knowledge base. */
+bool image_has_torch(const struct image_name *image);
 /* Returns the item at a place of the text, or NULL. */
 struct init_item *draft_item(const struct init *rd, struct span at);
 /*
