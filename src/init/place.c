@@ -330,7 +330,10 @@ place_index(struct init *rd, struct init_item *item, const char *url, bool extra
 {
 	const char *tag = torch_index_tag(rd, url), *shown = mask_credentials(rd->a, url);
 
-	if (tag && strchr(tag, '/'))
+	if (strchr(url, '$'))
+		item_unread(rd, item, "choose the build of torch with --cuda or `torch.index`",
+			    "its variables have no value here");
+	else if (tag && strchr(tag, '/'))
 		item_leave(rd, item, "the knowledge base lists no nightly builds");
 	else if (tag)
 		item_take(rd, item, "torch.index",

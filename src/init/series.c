@@ -33,7 +33,7 @@ excluded(struct init *rd, const char *series)
 static int
 minor(const char *series)
 {
-	return str_matches(series, "^3[.][0-9]+$") ? atoi(series + 2) : -1;
+	return str_matches(series, "^3[.][0-9]+$") ? (int)strtol(series + 2, NULL, 10) : -1;
 }
 
 /* Returns the series that no range excludes, the nearest to `wanted` first. */
