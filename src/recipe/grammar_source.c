@@ -43,6 +43,9 @@ grammar_image(struct load *l, const char *s)
 	struct complaint *c;
 	size_t n;
 
+	if (!strcmp(s, "auto") || !strcmp(s, "true") || !strcmp(s, "false"))
+		return complain_that(l, E_IMAGE, s, "is not the name of an image",
+				     "omit the key: stackbuild selects the image");
 	if (is_image(s))
 		return NULL;
 	if (scheme)

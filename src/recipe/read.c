@@ -1,4 +1,5 @@
 #include <string.h>
+#include <strings.h>
 
 #include "base/edit.h"
 #include "load.h"
@@ -208,9 +209,44 @@ map_holds(struct load *l, const struct key *k, const struct node *n, const char 
 	return strcmp(k->path, "modal") != 0 || modal_holds(l, &r->modal);
 }
 
+/* Returns whether a text is among words with blanks between them; case does not count. */
+static bool
+is_word_of(struct load *l, const char *s, const char *words)
+{
+	const struct names all = names_split(l->a, words, ' ');
+
+	return list_any(word, &all, !strcasecmp(*word, s));
+}
+
+/* Rejects `runtime: auto` and `modal: true`: an empty map requests the section with all its defaults. */
+static bool
+is_switch(struct load *l, const struct key *k, const struct node *n)
+{
+	bool runtime = !strcmp(k->path, "runtime"), on, off;
+	struct diag *d;
+
+	if (n->kind != NODE_SCALAR || (!runtime && strcmp(k->path, "modal") != 0))
+		return false;
+	on = is_word_of(l, n->s, "auto true yes on default");
+	off = is_word_of(l, n->s, "false no off none");
+	if (!on && !off)
+		return false;
+	d = fault(l, E_TYPE, n->at, "`%s` takes %s, not `%s`", k->path,
+		  runtime ? "a map, or an image" : "a map", n->s);
+	if (on)
+		offer_text(d, node_text(n), "{}",
+			   runtime ? "write an empty map: stackbuild selects the image" :
+				     "write an empty map: stackbuild selects the rest");
+	else
+		diag_help(d, "remove the key");
+	return true;
+}
+
 static bool
 read_map(struct load *l, const struct key *k, const struct node *n, char *base)
 {
+	if (is_switch(l, k, n))
+		return false;
 	if (k->first.size)
 		*MEMBER(struct span, base, k->first.at) = n->at;
 	if (n->kind == NODE_MAP)

@@ -226,28 +226,96 @@ result(struct docker *d, struct scope *out)
 
 /* --- the stage without compilers: runtime --- */
 
-/* Copies the stack from the final stage, installs system packages, and repeats the check. */
+/* Returns why the stage installs its system packages: "gcc, libc6-dev: triton compiles when it runs". */
+static const char *
+runtime_why(struct target *t)
+{
+	const struct choices *all = &t->plan->stack->runtime_apt;
+	struct buf b = BUF(t->a);
+
+	for (size_t i = 0; i < all->n; i++) {
+		struct names same = { 0 };
+		size_t first = 0;
+
+		while (strcmp(all->at[first].reason, all->at[i].reason) != 0)
+			first++;
+		if (first < i)
+			continue;
+		list_each (c, all)
+			if (!strcmp(c->reason, all->at[i].reason))
+				list_push(t->a, &same, c->value);
+		buf_printf(&b, "%s%s: %s", b.n ? "; " : "", names_join(t->a, &same, ", "),
+			   all->at[i].reason);
+	}
+	return buf_text(&b);
+}
+
+/* Copies files of another stage. */
 static void
-runtime_stage(struct docker *d)
+copy_of_stage(struct target *t, struct scope *step, const char *stage, const char *path)
+{
+	scope_code(scope_item(step, "parts"), "copy",
+		   docker_copy(t, arena_printf(t->a, "--from=%s ", stage), path, path, NOWHERE));
+}
+
+/*
+ * Copies the environment without the extensions, which is most of the image, and installs each extension as a
+ * layer of its own: after a change of an extension, only that layer is pushed.
+ */
+static void
+runtime_environment(struct docker *d, struct scope *out, const char *environment)
+{
+	struct target *t = d->t;
+	const struct plan *p = t->plan;
+	const bool prefix = step_operation(plan_step(p, "python"), OP_PYTHON)->python.build;
+	bool extensions = p->stack->extensions.n;
+	struct scope *step = scope_item(out, "steps");
+
+	scope_text(step, "id", "copy", NOWHERE);
+	target_lines(step, "why",
+		     extensions ?
+			     "the environment before the extensions, and its Python: a change of "
+			     "an extension keeps this layer" :
+			     "the environment as it was checked, and its Python");
+	if (prefix)
+		copy_of_stage(t, step, environment, DOCKER_PREFIX);
+	copy_of_stage(t, step, environment, DOCKER_VENV);
+	if (!extensions)
+		copy_of_stage(t, step, "final", DOCKER_SHARE);
+	scope_text(scope_item(step, "parts"), "path", DOCKER_VENV, NOWHERE);
+	if (!extensions)
+		return;
+	for (const struct step *s = p->steps; s < p->steps + p->n; s++)
+		if (s->kind == STEP_EXTENSION)
+			docker_step(d, out, s, DOCKER_INSTALL);
+	step = scope_item(out, "steps");
+	scope_text(step, "id", "plan", NOWHERE);
+	target_lines(step, "why", "the plan, and the programs that check it");
+	copy_of_stage(t, step, "final", DOCKER_SHARE);
+}
+
+/* Makes the environment again on a base without compilers, installs system packages, and repeats the
+ * check.  environment: the stage before the extensions */
+static void
+runtime_stage(struct docker *d, const char *environment)
 {
 	struct target *t = d->t;
 	const struct stack *s = t->plan->stack;
-	const bool prefix = step_operation(plan_step(t->plan, "python"), OP_PYTHON)->python.build;
-	const char *taken[] = { DOCKER_PREFIX, DOCKER_VENV, DOCKER_SHARE };
-	struct step apt = { .id = "apt",
-			    .kind = STEP_APT,
-			    .at = s->runtime_base.at,
-			    .why = "system packages that the stack needs at run time" };
+	struct step apt = {
+		.id = "apt", .kind = STEP_APT, .at = s->runtime_base.at, .why = runtime_why(t)
+	};
 	struct step check = { .id = "check",
 			      .kind = STEP_CHECK,
-			      .why = "the same probe as in final, now without compilers" };
+			      .why = "the same probe as in final, now on this base" };
 	struct operation op = { .kind = OP_SYSTEM,
 				.system.archive =
 					s->runtime_dnf ? ARCHIVE_DNF : ARCHIVE_DISTRIBUTION,
 				.system.snapshot = s->snapshot };
-	struct scope *out = begin(t, "runtime", s->runtime_base.value, NULL,
-				  "runtime: the installed stack, on a base without compilers");
-	struct scope *step;
+	bool gcc = list_any(c, &s->runtime_apt, !strcmp(c->value, "gcc"));
+	struct scope *out = begin(
+		t, "runtime", s->runtime_base.value, NULL,
+		gcc ? "runtime: the installed stack, on a base without nvcc; gcc stays for triton" :
+		      "runtime: the installed stack, on a base without compilers");
 
 	t->stages.at[t->stages.n - 1].image = true;
 	for (size_t i = 0; i < s->runtime_apt.n; i++)
@@ -255,13 +323,7 @@ runtime_stage(struct docker *d)
 	list_push(t->a, &apt.operations, op);
 	if (s->runtime_apt.n)
 		docker_step(d, out, &apt, DOCKER_INSTALL);
-	step = scope_item(out, "steps");
-	scope_text(step, "id", "copy", NOWHERE);
-	target_lines(step, "why", "the environment as it was checked, and its Python");
-	for (size_t i = prefix ? 0 : 1; i < 3; i++)
-		scope_code(scope_item(step, "parts"), "copy",
-			   docker_copy(t, "--from=final ", taken[i], taken[i], NOWHERE));
-	scope_text(scope_item(step, "parts"), "path", DOCKER_VENV, NOWHERE);
+	runtime_environment(d, out, environment);
 	list_push(t->a, &check.operations, (struct operation){ .kind = OP_PROBE });
 	docker_step(d, out, &check, DOCKER_INSTALL);
 	result(d, out);
@@ -305,6 +367,15 @@ next_cut(const struct plan *p, const size_t *depth, size_t i)
 			if (p->steps[k].kind == STEP_EXTENSION && depth[k] == depth[i])
 				return i;
 	return i;
+}
+
+/* Returns whether a step of the trunk is at i or later. */
+static bool
+trunk_goes_on(const struct plan *p, size_t i)
+{
+	while (i < p->n && !in_trunk(&p->steps[i]))
+		i++;
+	return i < p->n;
 }
 
 /* Returns the stage of the trunk's steps [i, end), or of all remaining steps. */
@@ -351,6 +422,17 @@ docker_stages(struct docker *d)
 	}
 	if (!has_runtime && !app_first)
 		app_stage(t);
+	name = "final";
+	if (has_runtime && p->stack->extensions.n) {
+		name = from;
+		if (trunk_goes_on(p, i)) {
+			name = "environment";
+			trunk_stage(d, name, from, i, p->n,
+				    "environment: everything except the extensions");
+			from = name;
+		}
+		i = p->n;
+	}
 	final = trunk_stage(d, "final", from, i, p->n, "final: the image");
 	for (i = 0; i < p->n; i++)
 		if (p->steps[i].kind == STEP_EXTENSION || p->steps[i].kind == STEP_CHECK)
@@ -358,7 +440,7 @@ docker_stages(struct docker *d)
 	if (has_runtime) {
 		if (!app_first)
 			app_stage(t);
-		runtime_stage(d);
+		runtime_stage(d, name);
 	} else {
 		result(d, final);
 	}
