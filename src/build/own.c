@@ -21,7 +21,7 @@ struct own_code {
 	struct work *w;
 	const struct stack_extension *e;
 	const char *top; /* absolute, without links */
-	const char *from, *to;
+	const char *to;
 	const struct ignore *ignore;
 	const struct git_rules *git; /* or NULL */
 	struct names lines; /* of each file: mode, digest and path, for the digest of all */
@@ -97,7 +97,7 @@ copy(struct own_code *c, FTSENT *e, const char *inside)
 static bool
 copy_entry(struct own_code *c, FTS *walk, FTSENT *e)
 {
-	const char *inside = e->fts_path + strlen(c->from);
+	const char *inside = e->fts_path + strlen(c->top);
 
 	inside += *inside == '/';
 	switch (e->fts_info) {
@@ -123,9 +123,9 @@ by_name(const FTSENT **x, const FTSENT **y)
 static bool
 copy_files(struct own_code *c)
 {
-	char *const roots[] = { arena_strdup(c->w->a, c->from), NULL };
+	char *const roots[] = { arena_strdup(c->w->a, c->top), NULL };
 	FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, by_name);
-	bool good = walk || work_cannot(c->w, "read", c->from);
+	bool good = walk || work_cannot(c->w, "read", c->top);
 
 	for (FTSENT *e; good && (e = fts_read(walk));)
 		good = copy_entry(c, walk, e);
@@ -247,8 +247,7 @@ copy_code(struct work *w, const struct step *s)
 	struct ignore *ignore = ignore_read(w, top);
 	struct own_code c = { .w = w,
 			      .e = e,
-			      .from = from,
-			      .top = fs_real(w->a, from),
+			      .top = fs_real(w->a, from), /* `path` may be a link */
 			      .to = fs_join(w->a, w->context,
 					    arena_printf(w->a, RENDER_OWN "/%s", s->id)),
 			      .ignore = ignore };
