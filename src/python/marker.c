@@ -294,17 +294,19 @@ marker_env_linux(struct arena *a, const char *series, const char *machine, const
 	const char *full = v && version_release_count(v) > 2 ?
 				   version_text(a, v) :
 				   arena_printf(a, "%lu.%lu.0", major, minor);
+	const char *minor_text = arena_printf(a, "%lu.%lu", major, minor);
+	/* The names that most markers have come first. */
 	const struct marker_value values[] = {
-		{ "implementation_name", "cpython" },
-		{ "implementation_version", full },
-		{ "os_name", "posix" },
-		{ "platform_machine", arena_strdup(a, machine) },
-		{ "platform_python_implementation", "CPython" },
-		{ "platform_system", "Linux" },
-		{ "python_full_version", full },
-		{ "python_version", arena_printf(a, "%lu.%lu", major, minor) },
-		{ "sys_platform", "linux" },
-		{ "extra", extra },
+		{ "extra", extra, NULL },
+		{ "python_version", minor_text, version_parse(a, minor_text) },
+		{ "sys_platform", "linux", NULL },
+		{ "platform_system", "Linux", NULL },
+		{ "platform_machine", arena_strdup(a, machine), NULL },
+		{ "python_full_version", full, version_parse(a, full) },
+		{ "implementation_name", "cpython", NULL },
+		{ "implementation_version", full, version_parse(a, full) },
+		{ "os_name", "posix", NULL },
+		{ "platform_python_implementation", "CPython", NULL },
 	};
 	struct marker_env env = { NULL, sizeof(values) / sizeof(values[0]) };
 	struct marker_value *kept = arena_array_of(a, struct marker_value, env.n);
@@ -331,24 +333,24 @@ scratch(struct eval *e)
 	return e->a;
 }
 
-static const char *
+static const struct marker_value *
 look_up(struct eval *e, const char *name)
 {
 	for (size_t i = 0; i < e->env->n; i++)
 		if (!strcmp(e->env->values[i].name, name))
-			return e->env->values[i].value;
+			return &e->env->values[i];
 	e->failed = true;
 	return NULL;
 }
 
+/* v: the text, parsed; NULL: not yet. */
 static bool
-match_version(struct eval *e, const struct clause *c, const char *text)
+match_version(struct eval *e, const struct clause *c, const char *text, const struct version *v)
 {
-	const struct version *v;
-
 	if (c->op == OP_ARBITRARY)
 		return !strcmp(c->asked, arena_lower(scratch(e), text));
-	v = version_parse(scratch(e), text);
+	if (!v)
+		v = version_parse(scratch(e), text);
 	return v && clause_match(c, v);
 }
 
@@ -381,20 +383,22 @@ eval_item(struct eval *e, const struct marker *m)
 {
 	bool left = m->lhs.kind != LITERAL;
 	const struct operand *o = left ? &m->lhs : &m->rhs;
-	const char *other = left ? m->rhs.text : m->lhs.text, *value = look_up(e, o->text);
+	const char *other = left ? m->rhs.text : m->lhs.text, *value;
+	const struct marker_value *known = look_up(e, o->text);
 	const struct clause *c = m->clause;
 
-	if (!value)
+	if (!known)
 		return false;
+	value = known->value;
 	for (size_t i = 0; o->kind == LITERAL && i < COUNT(variables); i++)
 		if (!strcmp(o->text, variables[i].meaning.text))
 			o = &variables[i].meaning;
-	if (o->kind == NAME)
+	if (o->kind == NAME && *value)
 		value = name_normalize(scratch(e), value);
 	if (!left && o->kind == VERSION)
 		c = marker_clause(scratch(e), m->op, value);
 	if (c)
-		return match_version(e, c, left ? value : other);
+		return match_version(e, c, left ? value : other, left ? known->version : NULL);
 	return compare_texts(e, left ? value : other, m->op, left ? other : value);
 }
 

@@ -114,6 +114,7 @@ enum pip_option pip_option(struct arena *a, const char *word, const char **value
 struct marker_env {
 	const struct marker_value {
 		const char *name, *value;
+		const struct version *version; /* the value, parsed; NULL: at each evaluation */
 	} * values;
 	size_t n;
 };

@@ -142,8 +142,8 @@ env_of(struct arena *a, json_t *object)
 	{
 		struct marker_value *v = &values[env.n];
 
-		*v = (struct marker_value){ arena_strdup(a, key),
-					    json_is_null(value) ? "" : text_of(a, value) };
+		*v = (struct marker_value){ .name = arena_strdup(a, key),
+					    .value = json_is_null(value) ? "" : text_of(a, value) };
 		env.n += v->value != NULL;
 	}
 	return env;
