@@ -8,13 +8,13 @@ embedded_name(const struct source *template)
 	return template->path + sizeof("templates/") - 1;
 }
 
-bool
-embedded_text(const char *text)
+const struct source *
+embedded_of(const char *text)
 {
 	for (size_t i = 0; i < embedded_templates_n; i++)
 		if (embedded_templates[i].text == text)
-			return true;
-	return false;
+			return &embedded_templates[i];
+	return NULL;
 }
 
 const struct source *

@@ -87,7 +87,7 @@ put_knowledge(struct arena *a, struct buf *b, const struct fact_files *files)
 static bool
 put_templates(struct arena *a, struct diags *ds, struct buf *b, char **paths, int n)
 {
-	struct buf texts = BUF(a), rows = BUF(a);
+	struct buf texts = BUF(a), rows = BUF(a), digests = BUF(a);
 
 	for (int i = 0; i < n; i++) {
 		const struct source *src =
@@ -98,6 +98,7 @@ put_templates(struct arena *a, struct diags *ds, struct buf *b, char **paths, in
 			return false;
 		buf_printf(&rows, "\t{ \"templates/%s\", texts + %zu, %zu },\n",
 			   name ? name + 1 : paths[i], texts.n, src->size);
+		buf_printf(&digests, "\t\"%s\",\n", sha256_hex(a, src->text, src->size));
 		buf_add(&texts, src->text, src->size + 1);
 	}
 	buf_puts(b, "/* Written by generate from templates/; not to be edited. */\n"
@@ -109,6 +110,8 @@ put_templates(struct arena *a, struct diags *ds, struct buf *b, char **paths, in
 		";\n\nconst struct source embedded_templates[] = {\n%s\t{ NULL, NULL, 0 },\n};\n\n"
 		"const size_t embedded_templates_n = %d;\n",
 		buf_text(&rows), n);
+	buf_printf(b, "const char *const embedded_digests[] = {\n%s\tNULL,\n};\n\n",
+		   buf_text(&digests));
 	buf_puts(&texts, buf_text(&rows));
 	buf_printf(b, "const char embedded_templates_digest[] = \"sha256:%s\";\n",
 		   sha256_hex(a, buf_text(&texts), texts.n));

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/embed.h"
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/map.h"
@@ -54,7 +55,12 @@ field(const struct node *row, const char *name)
 static const char *
 digest_of(struct arena *a, const char *text, size_t n)
 {
-	return arena_printf(a, "sha256:%s", sha256_hex(a, text, n));
+	const struct source *helper = embedded_of(text);
+
+	return arena_printf(a, "sha256:%s",
+			    helper && helper->size == n ?
+				    embedded_digests[helper - embedded_templates] :
+				    sha256_hex(a, text, n));
 }
 
 /* Returns why the file must not be written, or NULL. */
