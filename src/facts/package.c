@@ -80,10 +80,14 @@ facts_package_independent(const struct facts *f, const char *name)
 const struct python_package *
 facts_package(const struct facts *f, const char *name)
 {
-	const char *key = name_normalize(f->a, name);
-	struct python_package *p = map_get(&f->read->packages, key);
+	struct python_package *p = map_get(&f->read->packages, name); /* most names are normal */
 	const struct claim *x;
+	const char *key;
 
+	if (p)
+		return p;
+	key = name_normalize(f->a, name);
+	p = map_get(&f->read->packages, key);
 	if (p)
 		return p;
 	x = releases_file_of(f, key);
