@@ -409,11 +409,13 @@ lock_asks(struct locking *l, const struct stack *s)
 	struct arena *a = l->r->a;
 	const struct torch_variant *v = s->torch_variant;
 	struct lock_request *q = arena_new_of(a, struct lock_request);
+	struct names lines;
 	size_t n = 0;
 
 	*q = *lock_request(a, s);
 	if (!l->stand_in)
 		return q;
+	lines = q->constraints;
 	for (size_t i = 0; i < q->wants.n; i++) {
 		struct lock_want w = q->wants.at[i];
 
@@ -428,7 +430,7 @@ lock_asks(struct locking *l, const struct stack *s)
 	q->wants.n = n;
 	q->constraints = (struct names){ 0 };
 	/* The guards are those of the build that torch's own index has. */
-	list_each (line, &s->constraints)
+	list_each (line, &lines)
 		if (!names_have(&s->guards, *line))
 			list_push(a, &q->constraints, without_local(a, *line));
 	return q;

@@ -79,7 +79,9 @@ lock_request(struct arena *a, const struct stack *s)
 	want_all(a, q, &s->build_deps, NULL, "build");
 	want_all(a, q, &s->packages, NULL, "packages");
 	want_application(a, q, s);
-	q->constraints = s->constraints;
+	list_each (line, &s->constraints)
+		if (!names_have(&s->selected, *line))
+			list_push(a, &q->constraints, *line);
 	list_each (e, &s->extensions) {
 
 		list_push(a, e->source == SOURCE_SDIST ? &q->sdists : &q->elsewhere,

@@ -9,6 +9,9 @@
 void coverage_add(struct workspace *w, struct stack_part part);
 /* Adds the packages that the recipe names, and those that others require. */
 void coverage_packages(struct workspace *w);
+/* Returns the coverage of a release of a package. */
+enum coverage coverage_of(struct workspace *w, const struct solver_variable *t,
+			  const struct candidate *c);
 /* Returns the last day in a source, "read 2026-11-20", or NULL. */
 const char *coverage_date(struct arena *a, const char *source);
 /* Returns the newest listed release if a candidate is an unlisted one above it, so that no range of

@@ -150,6 +150,12 @@ cover_of(struct workspace *w, const struct solver_variable *t, const struct cand
 			      cover_of_other(w, t, c);
 }
 
+enum coverage
+coverage_of(struct workspace *w, const struct solver_variable *t, const struct candidate *c)
+{
+	return cover_of(w, t, c).level;
+}
+
 static const char *
 label_of(struct workspace *w, const char *name, const struct candidate *c)
 {

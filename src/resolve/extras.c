@@ -5,7 +5,8 @@
  * installed without its dependencies, so the requirements of its extras are added here.
  */
 
-struct names
+/* Returns the known requirements of an extra of a release; r: NULL if it is unknown. */
+static struct names
 extra_requires(struct workspace *w, const struct extension_release *r, const char *extra)
 {
 	const char *key = name_normalize(w->a, extra);
@@ -14,6 +15,23 @@ extra_requires(struct workspace *w, const struct extension_release *r, const cha
 		if (!strcmp(name_normalize(w->a, r->extras.at[i]), key))
 			return names_split(w->a, r->extra_requires.at[i], ' ');
 	return (struct names){ 0 };
+}
+
+struct names
+extension_requires(struct workspace *w, const struct extension_release *r,
+		   const struct recipe_extension *asked)
+{
+	struct names all = { 0 };
+
+	for (size_t i = 0; r && i < r->run_requires.n; i++)
+		list_push(w->a, &all, r->run_requires.at[i]);
+	list_each (extra, &asked->extras) {
+		struct names more = extra_requires(w, r, *extra);
+
+		list_each (text, &more)
+			names_once(w->a, &all, *text);
+	}
+	return all;
 }
 
 static bool

@@ -19,6 +19,7 @@ struct domain {
 	const void *entry;                    /* struct extension, gpu; or NULL */
 	const char *of;                       /* VARIABLE_SOURCE: the extension's key */
 	const struct recipe_extension *asked; /* VARIABLE_EXTENSION, VARIABLE_SOURCE */
+	const solve_word *read;               /* releases that the solver tries first; or NULL */
 	const char *wheel; /* the address of a wheel that packages: names for it; or NULL */
 };
 struct domains LIST(struct domain *);
@@ -38,12 +39,13 @@ struct unchecked {
 	enum checked_by by;
 };
 
-/* A pairing with a package that has no variable yet. */
+/* A pairing with a package that has no variable yet, or no release for it. */
 struct waiting_pair {
 	const struct pairing *pairing;
 	unsigned own; /* the variable of the package on the left */
 	const solve_word *these;
 };
+struct waiting_pairs LIST(struct waiting_pair);
 
 /* One run of resolve(). */
 struct workspace {
@@ -73,7 +75,7 @@ struct workspace {
 	unsigned made;      /* number of constraints so far */
 	struct given_up LIST(struct constraint *) given_up; /* dropped for a stronger one */
 	struct joint_repair joint;
-	struct waiting_pairs LIST(struct waiting_pair) waiting;
+	struct waiting_pairs waiting, unlisted;
 	struct map environments;           /* "3.11[extra]" -> struct marker_env */
 	struct map pythons_in;             /* specifier, or marker ("; ...") -> Pythons */
 	struct constraint_kind *rule_rows; /* one for each rule; NULL: not made yet */
@@ -140,9 +142,10 @@ struct query {
 };
 
 /* Adds a fact: not all terms can be true, as in add_conflict(q, TERMS(THIS(q), IN(os, old)), ...).
- * Adds nothing if one of them can never be true. */
-void add_conflict(struct query *q, const struct solve_term *terms, size_t n, const char *source,
-		  const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+ * Adds nothing, and returns NULL, if one of them can never be true. */
+struct constraint *add_conflict(struct query *q, const struct solve_term *terms, size_t n,
+				const char *source, const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
 /* If the candidate is selected, the stack must have `then`, one of `those`: source, fmt, ... */
 #define add_requires(q, then, those, ...) \
 	add_conflict(q, TERMS(THIS(q), NOT_IN(then, those)), __VA_ARGS__)
@@ -350,6 +353,8 @@ void bounds_note(struct workspace *w, const struct recipe_requirements *all);
 bool bounds_count(const struct workspace *w, const char *key);
 /* Returns true if the knowledge base limits the releases of `other` for a version. */
 bool has_pairing(struct workspace *w, const char *key, const struct version *v, const char *other);
+/* Returns the releases that were read, for the provider; NULL: it prefers none. */
+const solve_word *releases_wanted(void *workspace, unsigned variable);
 /* Returns the releases with the requirements of a candidate of a package. */
 struct package_span release_span(struct workspace *w, const struct solver_variable *t,
 				 const struct candidate *c);
@@ -402,19 +407,18 @@ const char *gpu_label(struct workspace *w, unsigned gpu);
 
 /* Returns ">=3.5.0" as "3.5.0 or newer"; a text without a short form stays unchanged. */
 const char *spec_label(struct arena *a, const char *spec);
-/* Returns the version in the clause with that operator; "": without one; NULL: no such clause. */
-const char *clause_version(struct arena *a, const struct names *clauses, const char *op);
 
 /* --- the parts of the stack: each function decides one; they run in this order --- */
 
-void resolve_image(struct workspace *w);      /* the base's name; the requested CUDA */
-void resolve_torch(struct workspace *w);      /* version, build, index, pairs, numpy */
-void resolve_base(struct workspace *w);       /* CUDA, the image, where the toolkit comes from */
-void resolve_python(struct workspace *w);     /* series and origin */
-void resolve_archs(struct workspace *w);      /* target GPUs of the kernels */
-void resolve_extensions(struct workspace *w); /* versions, sources, environment, order */
-void resolve_packages(struct workspace *w);   /* build requirements, ordinary ones, constraints */
-void resolve_apt(struct workspace *w);        /* the operating system's packages, both stages */
+void resolve_image(struct workspace *w);       /* the base's name; the requested CUDA */
+void resolve_torch(struct workspace *w);       /* version, build, index, pairs, numpy */
+void resolve_base(struct workspace *w);        /* CUDA, the image, where the toolkit comes from */
+void resolve_python(struct workspace *w);      /* series and origin */
+void resolve_archs(struct workspace *w);       /* target GPUs of the kernels */
+void resolve_extensions(struct workspace *w);  /* versions, sources, environment, order */
+void resolve_packages(struct workspace *w);    /* build requirements, ordinary ones */
+void resolve_constraints(struct workspace *w); /* the versions that pip must keep */
+void resolve_apt(struct workspace *w);         /* the operating system's packages, both stages */
 
 void resolve_check(struct workspace *w);    /* runs the checks of checks.def */
 void resolve_coverage(struct workspace *w); /* lists the parts of the stack with their coverage */
@@ -426,9 +430,9 @@ bool is_other_vendor(const char *build);
 struct choice choice_given(struct text t, const char *reason);
 struct choice choice_made(const char *value, const char *reason, const char *source);
 struct stack_package package_given(const struct recipe_requirement *q, const char *reason);
-/* Returns the known requirements of an extra of a release; r: NULL if it is unknown. */
-struct names extra_requires(struct workspace *w, const struct extension_release *r,
-			    const char *extra);
+/* Returns the run-time requirements of a release (NULL: unknown), and of the extras in the recipe. */
+struct names extension_requires(struct workspace *w, const struct extension_release *r,
+				const struct recipe_extension *asked);
 /* Extensions that pip installs as wheels: returns the recipe with them as packages; warns of them. */
 const struct recipe *recipe_without_wheels(struct arena *a, const struct facts *f,
 					   const struct recipe *r);

@@ -152,100 +152,12 @@ is_extension(const struct workspace *w, const char *key)
 	       (known && !extension_is_package(known, NULL, key));
 }
 
-/* Returns the version after ">=" or "<" of a range, or NULL. */
-static const char *
-end_of(struct arena *a, const char *spec, const char *op)
-{
-	const struct names clauses = names_split(a, spec, ',');
-
-	return clause_version(a, &clauses, op);
-}
-
-static bool
-is_apart(struct workspace *w, const struct pairing *p)
-{
-	const struct candidate *other = decided(w, p->other);
-
-	return other && other->v && !specifiers_match(facts_specifiers(w->f, p->needs), other->v);
-}
-
-/*
- * Adds an upper bound below excluded releases: "<5.1" for a package whose 5.1 requires another
- * torch. If the range ends before the newest releases, it adds a bound only if these are excluded,
- * too.
- */
-static void
-bound(struct workspace *w, struct stack_package *p)
-{
-	const struct requirement *req = requirement_parse(w->a, p->requirement, NULL, NULL);
-	const char *was = specifiers_text(w->a, req->spec), *below = NULL, *spec;
-	size_t n;
-	const struct pairing *all = facts_pairings(w->f, p->key, &n), *because = NULL, *last;
-
-	do {
-		last = because;
-		for (size_t i = 0; i < n; i++) {
-			const char *from = end_of(w->a, all[i].spec, ">=");
-			const char *to = end_of(w->a, all[i].spec, "<");
-
-			to = to ? to : end_of(w->a, all[i].spec, "<=");
-			if (!from || (below && text_version_order(w, from, below) >= 0) ||
-			    (to && (!below || text_version_order(w, to, below) < 0)) ||
-			    !is_apart(w, &all[i]))
-				continue;
-			below = from;
-			because = &all[i];
-		}
-	} while (because != last);
-	spec = below ? both(w, was, arena_printf(w->a, "<%s", below)) : was;
-	if (!strcmp(spec, was) || req->marker)
-		return;
-	p->requirement = arena_printf(w->a, "%s%s", p->key, spec);
-	p->reason = arena_printf(w->a, "%s; newer ones need %s%s", p->reason, because->other,
-				 because->needs);
-}
-
-/* Returns the run-time requirements of its release, and of the extras in the recipe. */
-static struct names
-requires_of(struct workspace *w, const struct stack_extension *e)
-{
-	struct names all = { 0 };
-
-	for (size_t i = 0; e->build && i < e->build->run_requires.n; i++)
-		list_push(w->a, &all, e->build->run_requires.at[i]);
-	for (size_t i = 0; i < e->asked->extras.n; i++) {
-		struct names more = extra_requires(w, e->build, e->asked->extras.at[i]);
-
-		for (size_t k = 0; k < more.n; k++)
-			names_once(w->a, &all, more.at[k]);
-	}
-	return all;
-}
-
-/* Adds the bounds of the knowledge base that the extension's own requirement does not have. */
-static void
-bound_for(struct workspace *w, const struct stack_extension *e, struct stack_package *p)
-{
-	const struct candidate *own = decided(w, e->name);
-	const struct requirement *req = requirement_parse(w->a, p->requirement, NULL, NULL);
-	const char *was = specifiers_text(w->a, req->spec), *spec = was;
-	size_t n;
-	const struct pairing *all = facts_pairings(w->f, e->name, &n);
-
-	for (size_t i = 0; own && own->v && i < n; i++)
-		if (!all[i].inferred && !strcmp(all[i].other, p->key) &&
-		    specifiers_match(facts_specifiers(w->f, all[i].spec), own->v))
-			spec = both(w, spec, all[i].needs);
-	if (strcmp(spec, was) != 0 && !req->marker && !specifiers_pin(req->spec))
-		p->requirement = arena_printf(w->a, "%s%s", p->key, spec);
-}
-
 /* Extensions are installed without dependencies, so their requirements are added here. */
 static void
 run_needs(struct workspace *w, const struct stack_extension *e)
 {
 	const struct torch_release *t = w->s->torch_release;
-	const struct names all = requires_of(w, e);
+	const struct names all = extension_requires(w, e->build, e->asked);
 
 	for (size_t i = 0; i < all.n; i++) {
 		const char *text = all.at[i];
@@ -266,106 +178,8 @@ run_needs(struct workspace *w, const struct stack_extension *e)
 		}
 		if (companion_add(w, req, p))
 			continue;
-		bound_for(w, e, &p);
-		bound(w, &p);
 		list_push(w->a, &w->s->packages, p);
 	}
-}
-
-/* --- versions that no call of pip may change --- */
-
-/* Adds a line of a constraints file: a version without extras. */
-static void
-constrain(struct workspace *w, struct map *seen, const char *requirement)
-{
-	const struct requirement *req = requirement_parse(w->a, requirement, NULL, NULL);
-	const char *spec = req ? specifiers_text(w->a, req->spec) : "";
-	char *line;
-
-	if (!*spec || req->url)
-		return;
-	line = arena_printf(w->a, "%s%s%s%s", req->key, spec, req->marker ? "; " : "",
-			    req->marker ? marker_text(w->a, req->marker) : "");
-	if (!map_put(seen, line, line))
-		list_push(w->a, &w->s->constraints, line);
-}
-
-static void
-constrain_packages(struct workspace *w, struct map *seen, const struct stack_packages *list)
-{
-	for (size_t i = 0; i < list->n; i++)
-		constrain(w, seen, list->at[i].requirement);
-}
-
-/* Returns true if the requirement of a package limits its version. */
-static bool
-has_version(struct workspace *w, const struct stack_package *p)
-{
-	const struct requirement *req = requirement_parse(w->a, p->requirement, NULL, NULL);
-
-	return *specifiers_text(w->a, req->spec);
-}
-
-/* pip takes the newest release: this excludes those that break a pinned package or an extension. */
-static void
-constrain_others(struct workspace *w, struct map *seen, const char *key, bool extension)
-{
-	const struct candidate *own = decided(w, key);
-	const struct recipe_requirement *other;
-	size_t n;
-	const struct pairing *all = facts_pairings(w->f, key, &n);
-
-	for (size_t i = 0; own && own->v && i < n; i++) {
-		const struct pairing *p = &all[i];
-
-		if (p->inferred || !strcmp(p->other, "torch") || !strcmp(p->other, "python") ||
-		    !specifiers_match(facts_specifiers(w->f, p->spec), own->v))
-			continue;
-		other = package_asked(w, p->other);
-		if (other ? !specifiers_pin(other->req->spec) : !extension)
-			constrain(w, seen, arena_printf(w->a, "%s%s", p->other, p->needs));
-	}
-}
-
-/* Each list of constraints starts with the previous one. */
-static void
-constrain_all(struct workspace *w)
-{
-	struct stack *s = w->s;
-	struct map seen = MAP(w->a);
-	const struct names versions = companion_versions(w);
-
-	constrain_packages(w, &seen, &s->torch_packages);
-	list_each (line, &versions)
-		constrain(w, &seen, *line);
-	if (s->numpy.value)
-		constrain(w, &seen, s->numpy.value);
-	if (s->cuda_wheels.value)
-		constrain(w, &seen, s->cuda_wheels.value);
-	/* The first one is torch, whose limits are variables of their own. */
-	for (size_t i = 1; i < s->torch_packages.n; i++)
-		if (has_version(w, &s->torch_packages.at[i]))
-			constrain_others(w, &seen, s->torch_packages.at[i].key, false);
-	s->torch_constraints = s->constraints;
-	s->guards = companion_guards(w);
-	list_each (line, &s->guards)
-		constrain(w, &seen, *line);
-	constrain_packages(w, &seen, &s->build_deps);
-	constrain_packages(w, &seen, &s->packages);
-	for (size_t i = 0; i < s->packages.n; i++) {
-		const struct stack_package *p = &s->packages.at[i];
-		size_t n;
-
-		/* The search for pairings is the cheapest condition, and most packages have none. */
-		facts_pairings(w->f, p->key, &n);
-		if (n && package_asked(w, p->key) && has_version(w, p))
-			constrain_others(w, &seen, p->key, false);
-	}
-	for (size_t i = 0; i < s->extensions.n; i++)
-		constrain_others(w, &seen, s->extensions.at[i].name, true);
-	s->package_constraints = s->constraints;
-	for (size_t i = 0; i < s->extensions.n; i++)
-		constrain(w, &seen, s->extensions.at[i].requirement);
 }
 
 /* pip evaluates markers, and skips a requirement whose marker is false. */
@@ -404,5 +218,5 @@ resolve_packages(struct workspace *w)
 	build_needs(w);
 	mark_left_out(w, &s->torch_packages);
 	mark_left_out(w, &s->packages);
-	constrain_all(w);
+	resolve_constraints(w);
 }

@@ -96,6 +96,7 @@ struct constraint {
 	const struct constraint_kind *kind;
 	const char *sentence; /* "torch 2.2.2 was made for numpy 1", no full stop */
 	const char *source;   /* or NULL */
+	const char *needs;    /* what its last term's package must be, ">=0.4"; or NULL */
 	unsigned variable;    /* the variable whose row added it */
 	bool off;             /* dropped in favour of a stronger one */
 };
@@ -422,6 +423,9 @@ struct stack {
 	/* Lines of package_constraints that exclude other builds of packages that belong to torch, which
 	 * no known requirement needs: "torchvision==0.20.1+cu118". */
 	struct names guards;
+	/* Lines of package_constraints with the selected releases of packages that the recipe leaves
+	 * open, "einops==0.8.1". A lock does without them, because the resolver reads METADATA. */
+	struct names selected;
 	struct stack_extensions extensions; /* in compile order */
 	const char *cc, *cxx;       /* compilers of compile steps: gcc and g++, or the recipe's */
 	struct choice user;         /* final stage; NULL: root */

@@ -127,7 +127,8 @@ static const struct {
 	{ "<", "!=", "below ", ", but not " },
 };
 
-const char *
+/* Returns the version in the clause with that operator; "": without one; NULL: no such clause. */
+static const char *
 clause_version(struct arena *a, const struct names *clauses, const char *op)
 {
 	for (size_t i = 0; *op && i < clauses->n; i++) {

@@ -47,15 +47,21 @@ add_pair(struct query *q, const struct pairing *p, unsigned own, const solve_wor
 	struct workspace *w = q->w;
 	unsigned other = variable_named(w, p->other);
 	solve_word *those = set_in(w, other, p->needs);
+	struct constraint *why;
 
 	/* A release that the knowledge base only names may be in the set, and pip selects it. */
 	if (variable_at(w, other)->kind == VARIABLE_PACKAGE && set_is_empty(w, other, those) &&
-	    !is_requested(w, other))
+	    !is_requested(w, other)) {
+		list_push(w->a, &w->unlisted, (struct waiting_pair){ p, own, these });
 		return;
-	add_conflict(q,
-		     TERMS(IN(own, these), p->optional ? IN(other, set_not(w, other, those)) :
-							 NOT_IN(other, those)),
-		     p->source, "%s", sentence(w, p, own, these, variable_at(w, other)->label));
+	}
+	why = add_conflict(q,
+			   TERMS(IN(own, these), p->optional ? IN(other, set_not(w, other, those)) :
+							       NOT_IN(other, those)),
+			   p->source, "%s",
+			   sentence(w, p, own, these, variable_at(w, other)->label));
+	if (why)
+		why->needs = p->needs;
 }
 
 /* The pairings of an absent optional package wait until another package requires it. */

@@ -346,9 +346,9 @@ required(struct workspace *w, const struct names *extras, const char *text, solv
 	return req && !req->url && !set_is_empty(w, python, *pythons) ? req : NULL;
 }
 
+/* Adds that a release requires what the text says; source: of the requirement. */
 static void
-require(struct query *q, const struct package_release *r, const struct names *extras,
-	const char *text)
+require(struct query *q, const struct names *extras, const char *text, const char *source)
 {
 	struct workspace *w = q->w;
 	solve_word *pythons, *those;
@@ -372,9 +372,9 @@ require(struct query *q, const struct package_release *r, const struct names *ex
 		terms[1] = NOT_IN(other, those);
 	every = solve_set_count(pythons, variable_at(w, python)->n) == variable_at(w, python)->n;
 	terms[2] = IN(python, pythons);
-	add_conflict(q, terms, every ? 2 : 3, package_requires_source(w->f, r),
-		     "%s %s requires %s%s", variable_at(w, q->variable)->label,
-		     candidate_of(q)->text, req->name, specifiers_text(w->a, req->spec));
+	add_conflict(q, terms, every ? 2 : 3, source, "%s %s requires %s%s",
+		     variable_at(w, q->variable)->label, candidate_of(q)->text, req->name,
+		     specifiers_text(w->a, req->spec));
 }
 
 struct package_span
@@ -408,7 +408,32 @@ constraint_release_requires(struct query *q, struct workspace *w)
 	for (size_t i = 0; i < span.older->requires.n; i++)
 		if (span.older == span.newer ||
 		    is_shared(p, span.newer, span.older->requires.at[i]))
-			require(q, span.older, &extras, span.older->requires.at[i]);
+			require(q, &extras, span.older->requires.at[i],
+				package_requires_source(w->f, span.older));
+}
+
+/* stackbuild installs an extension without dependencies, and adds its requirements to the packages,
+ * unless the recipe names the package. */
+void
+constraint_extension_requires(struct query *q, struct workspace *w)
+{
+	const struct domain *s = w->variables.at[q->variable];
+	const struct extension *e = s->entry;
+	const struct extension_release *r = ENTRY(q);
+	struct names all = { 0 };
+
+	if (e && s->asked)
+		all = extension_requires(w, r ? r : &e->any, s->asked);
+	list_each (text, &all) {
+		const struct requirement *req = requirement_parse(w->a, *text, NULL, NULL);
+		const struct extension *other = req ? facts_extension(w->f, req->key) : NULL;
+
+		if (req && !recipe_has(w, req->key) && strcmp(req->key, "torch") != 0 &&
+		    strcmp(req->key, "triton") != 0 &&
+		    !list_any(x, &w->r->torch.with, !strcmp(x->req->key, req->key)) &&
+		    (!other || extension_is_package(other, NULL, req->key)))
+			require(q, &(struct names){ 0 }, *text, r ? r->source : e->any.source);
+	}
 }
 
 /* --- existence --- */

@@ -284,6 +284,18 @@ version_of_url(struct workspace *w, const char *url)
 	return recipe_archive(w->a, url, &name, &v) ? version_public(w->a, v) : NULL;
 }
 
+const solve_word *
+releases_wanted(void *ctx, unsigned variable)
+{
+	struct workspace *w = ctx;
+	struct domain *s = w->variables.at[variable];
+
+	if (!s->read && s->t.kind == VARIABLE_PACKAGE && requested(w, variable) < 0 &&
+	    is_from_pypi(w, s->t.key) && !facts_package_independent(w->f, s->t.key))
+		s->read = SET_WHERE(w, variable, c, c->published && c->published->read);
+	return s->read;
+}
+
 /* --- packages that only requirements of other packages name --- */
 
 void

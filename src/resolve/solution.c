@@ -81,12 +81,13 @@ constraint_provider(struct workspace *w, enum strength upto)
 {
 	w->upto = upto;
 	w->epoch++;
-	return (struct solve_provider){ w, provide_candidates, provide_facts, provide_rank };
+	return (struct solve_provider){ w, provide_candidates, provide_facts, provide_rank,
+					releases_wanted };
 }
 
 /* --- facts --- */
 
-void
+struct constraint *
 add_conflict(struct query *q, const struct solve_term *terms, size_t n, const char *source,
 	     const char *fmt, ...)
 {
@@ -97,7 +98,7 @@ add_conflict(struct query *q, const struct solve_term *terms, size_t n, const ch
 
 	for (size_t i = 0; i < n; i++)
 		if (!terms[i].not &&set_is_empty(q->w, terms[i].variable, terms[i].set))
-			return;
+			return NULL;
 	memcpy(copy, terms, n * sizeof(*terms));
 	va_start(ap, fmt);
 	*why = (struct constraint){ .kind = q->kind,
@@ -107,6 +108,7 @@ add_conflict(struct query *q, const struct solve_term *terms, size_t n, const ch
 	va_end(ap);
 	list_push(a, q->out, (struct solve_fact){ copy, n, why });
 	q->w->made++;
+	return why;
 }
 
 const struct candidate *

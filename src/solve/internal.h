@@ -56,6 +56,7 @@ struct variable {
 	bool met;
 	unsigned n, words; /* number of candidates; words in a set of values */
 	unsigned rank;
+	const solve_word *wanted; /* candidates that are tried first; NULL: all alike */
 	solve_word *full;
 	solve_word *asked; /* candidates whose facts were requested */
 	/* state of the search */

@@ -78,13 +78,17 @@ next_variable(const struct search *s, unsigned *variable)
 	return may;
 }
 
-/* Returns the most preferred remaining value: candidates in their order, then absent. */
+/* Returns the most preferred remaining value: wanted candidates in their order, the others, then
+ * absent. */
 static unsigned
 most_wanted(const struct variable *t)
 {
 	unsigned i = 0;
 
-	while (!t->domain[i])
+	for (; t->wanted && i < SOLVE_WORDS(t->n); i++)
+		if (t->domain[i] & t->wanted[i])
+			return i * 64 + (unsigned)__builtin_ctzll(t->domain[i] & t->wanted[i]);
+	for (i = 0; !t->domain[i];)
 		i++;
 	return i * 64 + (unsigned)__builtin_ctzll(t->domain[i]);
 }

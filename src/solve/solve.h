@@ -85,6 +85,9 @@ struct solve_provider {
 	/* Returns the order of decisions: lower first, and for equal ranks the lower variable.
 	 * NULL: by number. */
 	unsigned (*rank)(void *ctx, unsigned variable);
+	/* Returns the candidates of a variable that are tried before all others; NULL, as the result or
+	 * the function: none. */
+	const solve_word *(*wanted)(void *ctx, unsigned variable);
 };
 
 /*
@@ -136,8 +139,8 @@ struct solve_result {
  *
  *   in      pins; on[i] false excludes pin i (on NULL: all count)
  *   out     the best solution: the required variable of the lowest rank is decided next, as its
- *           first candidate with which a solution remains. A pin requires a variable, and so does a
- *           fact whose other terms are true by earlier decisions. If a fact requires one of several
+ *           first candidate with which a solution remains, `wanted` ones before the others. A pin
+ *           requires a variable, and so does a fact whose other terms are true by earlier decisions. If a fact requires one of several
  *           variables, the one of the lowest rank is next; without such a candidate, it is absent.
  *           A variable that nothing requires is absent
  *   memory  lives in a

@@ -60,6 +60,7 @@ universe_meet(struct universe *u, unsigned variable)
 	t->n = (unsigned)u->p->candidates(u->p->ctx, variable);
 	t->words = SOLVE_WORDS(t->n + 1);
 	t->rank = u->p->rank ? u->p->rank(u->p->ctx, variable) : 0;
+	t->wanted = u->p->wanted ? u->p->wanted(u->p->ctx, variable) : NULL;
 	t->full = solve_set_full(u->scratch, t->n + 1);
 	t->asked = solve_set(u->scratch, t->n + 1);
 	t->domain = t->full;

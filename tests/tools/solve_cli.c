@@ -306,7 +306,7 @@ static json_t *
 answer(struct index *in, const struct requests *pins)
 {
 	static const char *const words[] = { "found", "impossible", "gave up" };
-	struct solve_provider p = { in, candidates, facts, rank };
+	struct solve_provider p = { in, candidates, facts, rank, NULL };
 	double start = now_us(), spent;
 	struct solve_result r = solve(in->a, &p, pins->at, pins->n, NULL, SOLVE_BUDGET);
 	json_t *out;

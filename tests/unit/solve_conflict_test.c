@@ -115,10 +115,41 @@ what_is_kept_is_not_changed(void **state)
 	done(u);
 }
 
+/* --- wanted candidates --- */
+
+static const solve_word *
+all_but_the_first(void *ctx, unsigned x)
+{
+	struct universe *u = ctx;
+	solve_word *set = solve_set_full(u->a, u->candidates[x]);
+
+	solve_set_remove(set, 0);
+	return set;
+}
+
+static void
+wanted_candidates_are_tried_first(void **state)
+{
+	struct universe *u =
+		universe("foo = 3 2 1\nbar = 2 1\nbaz = 1\nfoo 2 > bar 2\nfoo 3 > baz 1");
+
+	(void)state;
+	u->p.wanted = all_but_the_first;
+	pin(u, "foo *");
+	expect(u, "foo 2, bar 2");
+	pin(u, "bar 1");
+	expect(u, "foo 1, bar 1");
+	pin(u, "baz 1");
+	pin(u, "foo 3");
+	expect(u, "foo 3, bar 1, baz 1");
+	done(u);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(wanted_candidates_are_tried_first),
 		cmocka_unit_test(independent_conflicts_are_told_apart),
 		cmocka_unit_test(a_fixed_pin_may_be_in_two_conflicts),
 		cmocka_unit_test(a_conflict_of_facts_alone_has_no_pins),

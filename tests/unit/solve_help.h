@@ -174,7 +174,7 @@ universe(const char *text)
 		else
 			read_fact(u, arena_strdup(a, line), line);
 	}
-	u->p = (struct solve_provider){ u, tell_candidates, tell_facts, tell_rank };
+	u->p = (struct solve_provider){ u, tell_candidates, tell_facts, tell_rank, NULL };
 	return u;
 }
 
