@@ -1,5 +1,3 @@
-#include <stdlib.h>
-
 #include "internal.h"
 
 /*
@@ -72,25 +70,6 @@ takes(struct workspace *w, const struct package_release *r, size_t python)
 				  variable_at(w, the_variable(w, VARIABLE_PYTHON))->c[python].text);
 }
 
-/*
- * The next newer release limits the wheels of an unlisted one: an older release has no wheels for
- * a later Python.  Candidates are in order, newest first.
- */
-static bool
-may_take(struct workspace *w, const struct solver_variable *t, const struct version *v,
-	 const char *python)
-{
-	const char *dot = strchr(python, '.');
-	unsigned long minor = dot ? strtoul(dot + 1, NULL, 10) : 0;
-	const struct package_release *next = NULL;
-
-	for (size_t i = 0; i < t->n; i++)
-		if (t->c[i].published && t->c[i].v && version_cmp(t->c[i].v, v) > 0)
-			next = t->c[i].published;
-	return !next || !is_built(next) ||
-	       (minor < 64 && pythons_of_wheels(w, next).plain >> minor != 0);
-}
-
 static bool
 same_files(const struct package_release *x, const struct package_release *y)
 {
@@ -102,7 +81,6 @@ static solve_word *
 candidates_for(struct workspace *w, unsigned variable, size_t python)
 {
 	const struct solver_variable *t = variable_at(w, variable);
-	const char *text = variable_at(w, the_variable(w, VARIABLE_PYTHON))->c[python].text;
 	const struct package_release *before = NULL;
 	solve_word *set = set_none(w, variable);
 
@@ -110,8 +88,9 @@ candidates_for(struct workspace *w, unsigned variable, size_t python)
 		const struct candidate *c = &t->c[i];
 		bool good;
 
+		/* Of a release that is not listed, the wheels are unknown. */
 		if (!c->published)
-			good = !c->v || may_take(w, t, c->v, text);
+			good = true;
 		else if (same_files(before, c->published))
 			good = solve_set_has(set, i - 1);
 		else
@@ -164,7 +143,7 @@ refusal_of(struct workspace *w, unsigned variable, size_t python)
 		if (!f.without[part])
 			f.without[part] = set_none(w, variable);
 		solve_set_add(f.without[part], i);
-		if (c->published && (part == NEWER || !f.next[part]))
+		if (part == NEWER || !f.next[part])
 			f.next[part] = c->published;
 	}
 	return f;
@@ -174,10 +153,8 @@ refusal_of(struct workspace *w, unsigned variable, size_t python)
 static const char *
 verb_of(struct workspace *w, const struct package_release *r, const char *python)
 {
-	struct wheel_pythons pythons = { 0 };
+	struct wheel_pythons pythons = pythons_of_wheels(w, r);
 
-	if (r)
-		pythons = pythons_of_wheels(w, r);
 	return wheel_pythons_have(&pythons, python) ? "takes" : "has wheels for";
 }
 
@@ -198,28 +175,24 @@ add_part(struct query *q, const struct refusal *f, int part, size_t candidate)
 	if (strcmp(verb, "takes") != 0 && strcmp(recipe_machine(w->r), "x86_64") != 0)
 		on = arena_printf(w->a, " on %s", recipe_machine(w->r));
 	if (!f->last && asked >= 0 && facts_package(w->f, t->key)->sample)
-		add_conflict(q, terms, 2, r ? package_release_source(w->f, r) : NULL,
+		add_conflict(q, terms, 2, package_release_source(w->f, r),
 			     strcmp(verb, "takes") ? "%s %s has no wheel for Python %s%s" :
 						     "%s %s does not support Python %s%s",
 			     t->key, t->c[asked].text, series, on);
 	else if (!f->last)
-		add_conflict(q, terms, 2, r ? package_release_source(w->f, r) : NULL,
+		add_conflict(q, terms, 2, package_release_source(w->f, r),
 			     "no known release of %s %s Python %s%s", t->key, verb, series, on);
 	else if (part == AMONG && asked >= 0)
-		add_conflict(
-			q, terms, 2,
-			r ? package_release_source(w->f, r) : package_release_source(w->f, f->last),
-			"%s %s does not support Python %s%s", t->key, t->c[asked].text, series, on);
+		add_conflict(q, terms, 2, package_release_source(w->f, r),
+			     "%s %s does not support Python %s%s", t->key, t->c[asked].text, series,
+			     on);
 	else if (part == AMONG)
-		add_conflict(q, terms, 2,
-			     r ? package_release_source(w->f, r) :
-				 package_release_source(w->f, f->last),
+		add_conflict(q, terms, 2, package_release_source(w->f, r),
 			     "not all releases of %s from %s to %s support Python %s%s", t->key,
 			     f->first->version, f->last->version, series, on);
 	else
 		add_conflict(q, terms, 2,
-			     part == NEWER ? package_release_source(w->f, f->last) :
-					     package_release_source(w->f, f->first),
+			     package_release_source(w->f, part == NEWER ? f->last : f->first),
 			     part == NEWER ? "%s %s Python %s%s up to %s" :
 					     "%s %s Python %s%s from %s on",
 			     t->key, verb, series, on,
