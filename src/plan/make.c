@@ -72,7 +72,8 @@ plan_input(struct maker *m, struct step *st, const char *id)
 struct operation *
 plan_operation(const struct maker *m, struct step *st, enum operation_kind kind, const char *why)
 {
-	list_push(m->a, &st->operations, (struct operation){ .kind = kind, .why = why });
+	list_push(m->a, &st->operations,
+		  (struct operation){ .kind = kind, .why = why, .env = &m->s->recipe->env });
 	if (kind == OP_SYSTEM)
 		st->operations.at[st->operations.n - 1].system.snapshot = m->s->snapshot;
 	return &st->operations.at[st->operations.n - 1];

@@ -70,7 +70,8 @@ struct variables LIST(struct variable);
 
 struct operation {
 	enum operation_kind kind;
-	const char *why; /* comment in a rendered file; or NULL */
+	const char *why;            /* comment in a rendered file; or NULL */
+	const struct settings *env; /* of the recipe: pip reads its PIP_* */
 	union {
 		struct {
 			enum package_archive archive;

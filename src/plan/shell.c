@@ -15,6 +15,7 @@
 
 struct writer {
 	struct arena *a;
+	const struct settings *env;
 	struct commands out;
 };
 
@@ -55,13 +56,19 @@ words(struct writer *w, const char *text)
 		word(w, all.at[i]);
 }
 
-/* Starts a command with words. */
+/* Starts a command with words. An image's PIP_CONSTRAINT, or the recipe's in its place, concerns each
+ * call of pip; the target sets the recipe's other variables after the builds. */
 __attribute__((format(printf, 3, 4))) static void
 run(struct writer *w, const char *comment, const char *fmt, ...)
 {
 	va_list ap;
 
 	list_push(w->a, &w->out, (struct command){ .comment = comment });
+	if (strstr(fmt, " -m pip ") || strstr(fmt, "/app_requirements.py"))
+		list_each (x, w->env)
+			if (starts_with(x->name.s, "PIP_"))
+				list_push(w->a, &last(w)->env,
+					  (struct variable){ x->name.s, x->value.s, true });
 	va_start(ap, fmt);
 	words(w, arena_vprintf(w->a, fmt, ap));
 	va_end(ap);
@@ -396,7 +403,7 @@ install_wheel(struct writer *w, const struct operation *op)
 struct commands
 operation_commands(struct arena *a, const struct operation *op)
 {
-	struct writer w = { .a = a };
+	struct writer w = { .a = a, .env = op->env };
 
 	switch (op->kind) {
 	case OP_SYSTEM: system_packages(&w, op); break;

@@ -131,14 +131,24 @@ one_env_layer(struct modal *m, const char *why, const char *name, const char *va
 	env_layer(m, why, &(struct variables){ &v, 1, 1 });
 }
 
-static void
-recipe_env_layer(struct modal *m)
+/* Returns the variables in env: whose name starts with a prefix. */
+static struct variables
+recipe_env(struct modal *m, const char *prefix)
 {
 	const struct settings *env = &m->recipe->env;
 	struct variables v = { 0 };
 
 	list_each (x, env)
-		list_push(m->a, &v, (struct variable){ x->name.s, x->value.s, true });
+		if (starts_with(x->name.s, prefix))
+			list_push(m->a, &v, (struct variable){ x->name.s, x->value.s, true });
+	return v;
+}
+
+static void
+recipe_env_layer(struct modal *m)
+{
+	const struct variables v = recipe_env(m, "");
+
 	m->comment = NULL; /* the step added no layers */
 	env_layer(m, "env: after all compiles, so that an edit recompiles nothing", &v);
 }
@@ -149,6 +159,7 @@ static void
 base_layers(struct modal *m)
 {
 	struct py_call c = { .a = m->a }, entry = c;
+	const struct variables pip = recipe_env(m, "PIP_");
 
 	py_text(&c, NULL, m->stack->base.value);
 	if (m->python)
@@ -162,6 +173,8 @@ base_layers(struct modal *m)
 			      "Debian and Ubuntu forbid pip to change their own Python; this one "
 			      "is the image's",
 			      "PIP_BREAK_SYSTEM_PACKAGES", "1");
+	if (pip.n)
+		env_layer(m, "env: before the first pip, which reads these", &pip);
 }
 
 /* Returns whether a package is only there for a Python, which add_python installs instead. */

@@ -290,7 +290,8 @@ check_base_pins(struct workspace *w)
 	const struct image_name *i = &w->s->image;
 	const struct candidate *numpy = decided(w, "numpy");
 
-	if (!i->constraints)
+	/* In env: it replaces the image's own. */
+	if (!i->constraints || env_value(w, "PIP_CONSTRAINT"))
 		return;
 	if (w->s->torch.value && !w->s->torch_base)
 		refuse_pin(w, w->s->torch.at, "the image's own torch",
