@@ -123,19 +123,35 @@ check_run_time(struct workspace *w)
 
 /* --- variables that keep a stack off the GPU --- */
 
+static const char without_cuda[] = "it builds the extension without its CUDA code";
+
+/* The ends of names, and whether the variable does harm if it is on, or if it is off. Sources: `env:` of
+ * the files in knowledge/extensions. */
+static const struct {
+	const char *end;
+	bool on;
+	const char *why;
+} switches[] = {
+	{ "_SKIP_CUDA_BUILD", true, without_cuda },
+	{ "NO_CUDA", true, without_cuda },
+	{ "BUILD_CUDA_EXT", false, without_cuda },
+	{ "FORCE_CUDA", false, without_cuda },
+	{ "MMCV_WITH_OPS", false, "it builds mmcv without its operators" },
+	{ "_FORCE_FALLBACK", true,
+	  "it makes the extension use slower code instead of its CUDA code" },
+};
+
 /* Returns what a setting does to the GPU code of a stack; NULL: nothing. */
 static const char *
 harm_of(const char *name, const char *value)
 {
-	bool on = *value && strcmp(value, "0") != 0 && strcmp(value, "FALSE") != 0 &&
-		  strcmp(value, "False") != 0;
+	bool off = !strcmp(value, "0") || !strcmp(value, "FALSE") || !strcmp(value, "False");
 
 	if (!strcmp(name, "CUDA_VISIBLE_DEVICES") && (!*value || !strcmp(value, "-1")))
 		return "CUDA shows no GPU to a process with this value";
-	if (on && ends_with(name, "_SKIP_CUDA_BUILD"))
-		return "it builds the extension without its CUDA code";
-	if (on && ends_with(name, "_FORCE_FALLBACK"))
-		return "it makes the extension use slower code instead of its CUDA code";
+	for (size_t i = 0; *value && i < COUNT(switches); i++)
+		if (ends_with(name, switches[i].end) && off != switches[i].on)
+			return switches[i].why;
 	return NULL;
 }
 
