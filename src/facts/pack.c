@@ -47,29 +47,40 @@ innermost(const struct level *claim, const char *key)
  * it. */
 enum { BETWEEN = '\1' };
 
-/* Writes the parts of a source except its path; schema.h lists them. */
+/* Writes " (FIRST, and 2 more; not verified: WHY)" for the first `shown` of n sources. */
+static void
+put_list(struct buf *b, const struct level *claim, const struct node *all, size_t n, size_t shown)
+{
+	const struct node *table = innermost(claim, "sources");
+	const char *why = node_text(innermost(claim, "unverified")).s;
+
+	buf_puts(b, " (");
+	for (size_t i = 0; i < shown; i++) {
+		const struct node *one = all->kind == NODE_LIST ? all->items[i] : all;
+		const char *whole = node_text(node_get(table, one->s)).s;
+
+		buf_printf(b, "%s%s", i ? "; " : "", whole ? whole : one->s);
+	}
+	if (shown < n)
+		buf_printf(b, ", and %zu more", n - shown);
+	if (why && strcmp(why, "false") != 0)
+		buf_puts(b, "; not verified");
+	if (why && strcmp(why, "false") != 0 && strcmp(why, "true") != 0)
+		buf_printf(b, ": %s", why);
+	buf_putc(b, ')');
+}
+
+/* Writes the texts of a source, as schema.h describes them. */
 static void
 put_sources(struct buf *b, const struct level *claim)
 {
-	const struct node *table = innermost(claim, "sources"), *all = innermost(claim, "source");
-	const char *why = node_text(innermost(claim, "unverified")).s;
+	const struct node *all = innermost(claim, "source");
 	size_t n = !all ? 0 : all->kind == NODE_LIST ? all->n : 1;
 
-	for (size_t i = 0; i < n || !i; i++) {
-		const struct node *one = all && all->kind == NODE_LIST ? all->items[i] : all;
-		const char *whole = n ? node_text(node_get(table, one->s)).s : "";
-
-		buf_printf(b, "%s%s", i ? "; " : "", whole ? whole : one->s);
-		if (!i)
-			buf_putc(b, BETWEEN);
-		if (!i && n > 1)
-			buf_printf(b, "%zu", n - 1);
-		if (!i)
-			buf_putc(b, BETWEEN);
-	}
+	buf_printf(b, "%s:%c", claim->n->at.src->path, BETWEEN);
+	put_list(b, claim, all, n, n ? 1 : 0);
 	buf_putc(b, BETWEEN);
-	if (why && strcmp(why, "false") != 0)
-		buf_printf(b, "%s", why);
+	put_list(b, claim, all, n, n);
 }
 
 /* --- the words --- */
@@ -101,7 +112,6 @@ put_source(struct packer *p, const struct level *claim)
 {
 	struct buf b = BUF(p->a);
 
-	buf_printf(&b, "%s%c", claim->n->at.src->path, BETWEEN);
 	put_sources(&b, claim);
 	put_text(p, put_word(p, 0), buf_text(&b));
 }

@@ -27,10 +27,10 @@ struct fact_files LIST(struct fact_file);
  *     row   = name, aliases, on, paired, root         (struct fact_row)
  *     claim = kind (2 bits) and line (30 bits), then
  *             text | count, source, (hash of the key, key, value)* | count, value*
- *     source = path of the file, the first source, how many others or "", the others with "; "
- *              before each, "true" or why it is not verified or ""
+ *     source = "PATH:", " (FIRST, and 2 more; not verified: WHY)", " (FIRST; SECOND; THIRD; ...)"
  *
- * Each of these is a word, but for the five texts of a source, which follow one another. A name,
+ * Each of these is a word, but for the three texts of a source, which follow one another; the line is
+ * between the first one and one of the others. A name,
  * text, source or key is the distance in bytes from its word to the text; a root or value the
  * distance in words from its word to the claim, which may be before it. Two words precede a release
  * of an extension: one bit for each entry of `ranges` that includes the release, and the highest bit
