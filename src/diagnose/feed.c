@@ -32,6 +32,27 @@ add_undoes(struct diagnosis *d, size_t of, const char *mark)
 			list_push(d->a, &d->seen[i].undoes, (uint16_t)of);
 }
 
+/* Compiles the marks that are compared with single lines. */
+static void
+add_matchers(struct diagnosis *d)
+{
+	const struct {
+		const char *mark;
+		struct matcher *matcher;
+	} all[] = { { "calm", &d->calm },
+		    { "aside", &d->aside },
+		    { "exception", &d->exception },
+		    { "wrapper", &d->wrapper },
+		    { "warning", &d->warning } };
+
+	for (size_t i = 0; i < d->n; i++)
+		for (size_t k = 0; k < sizeof(all) / sizeof(*all); k++)
+			if (!d->signatures[i].category &&
+			    !strcmp(d->signatures[i].name, all[k].mark))
+				all[k].matcher->pattern =
+					pattern_compile_counted(d->signatures[i].pattern);
+}
+
 struct diagnosis *
 diagnose_new(struct arena *a, const struct facts *f)
 {
@@ -40,7 +61,7 @@ diagnose_new(struct arena *a, const struct facts *f)
 	struct names literals = { 0 };
 	size_t n = 1;
 
-	*d = (struct diagnosis){ .a = a, .line = 1 };
+	*d = (struct diagnosis){ .a = a, .f = f, .line = 1 };
 	d->signatures = facts_signatures(f, a, &d->n);
 	for (size_t i = 0; i < d->n; i++)
 		n += d->signatures[i].literals.n;
@@ -53,11 +74,8 @@ diagnose_new(struct arena *a, const struct facts *f)
 			list_push(a, users_of(d, &at, &literals, s->literals.at[k]), (uint16_t)i);
 		for (size_t k = 0; k < s->undone_by.n; k++)
 			add_undoes(d, i, s->undone_by.at[k]);
-		if (!s->category && !strcmp(s->name, "calm"))
-			d->calm.pattern = pattern_compile_counted(s->pattern);
-		if (!s->category && !strcmp(s->name, "aside"))
-			d->aside.pattern = pattern_compile_counted(s->pattern);
 	}
+	add_matchers(d);
 	users_of(d, &at, &literals, "\"data\":\"");
 	d->literals = literals_new(a, &literals);
 	d->p = arena_array_of(a, char, BEFORE + CHUNK + AHEAD);
@@ -198,6 +216,25 @@ find_within(struct matcher *m, struct str s, struct str *groups, unsigned long l
 	return found;
 }
 
+/* Notes whether a line that shows the cause is more than a warning. */
+static void
+note_warning(struct diagnosis *d, struct seen *s, const char *p, struct str line)
+{
+	unsigned long long steps = SEARCH_STEPS;
+	size_t at = (size_t)(line.p - p);
+	struct str head = line_round(p, at ? at - 1 : 0, at ? at - 1 : 0, LINE_BYTES, 0);
+
+	if (s->failed || s->checked++ >= WARNINGS_MAX)
+		return;
+	while (head.n && is_blank(head.p[head.n - 1]))
+		head.n--;
+	/* `UserWarning:` may have its text in the next line. */
+	s->failed = !d->warning.pattern ||
+		    (!find_within(&d->warning, line, NULL, &steps) &&
+		     !(head.n && head.p[head.n - 1] == ':' &&
+		       find_within(&d->warning, head, NULL, &steps)));
+}
+
 /* Returns true if the log may cost more steps, and the signature in this MiB. */
 static bool
 may_search(const struct diagnosis *d, const struct seen *s)
@@ -248,6 +285,9 @@ try_signature(struct view *v, size_t i, size_t at)
 	if (of->category && !of->in_success && d->aside.pattern &&
 	    search(d, s, &d->aside, line, NULL))
 		return;
+	if (of->category && !of->in_code && is_code(v->p, line))
+		return;
+	note_warning(d, s, v->p, line);
 	record_match(v, s, (size_t)(line.p - v->p), groups, line);
 }
 
@@ -334,5 +374,8 @@ diagnose_end(struct diagnosis *d)
 		pattern_free(d->seen[i].matcher.pattern);
 	pattern_free(d->calm.pattern);
 	pattern_free(d->aside.pattern);
+	pattern_free(d->exception.pattern);
+	pattern_free(d->wrapper.pattern);
+	pattern_free(d->warning.pattern);
 	return c;
 }

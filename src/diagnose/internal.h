@@ -22,8 +22,10 @@ enum {
 	MIB_STEPS = 1500 * 1000,       /* of all searches in each MiB */
 	LOG_STEPS = 25 * 1000 * 1000,  /* of all searches */
 	JUDGE_STEPS = 5 * 1000 * 1000, /* of the searches at the end */
+	FATAL_STEPS = 500 * 1000,      /* of the search for the block that ended the program */
 	HASTE_AFTER = 4000,            /* searched bytes; then a pattern becomes machine code */
 	LINES_MAX = 3,                 /* maximum lines that show a cause */
+	WARNINGS_MAX = 16,             /* lines of a signature that may be recognised as warnings */
 };
 
 struct indexes LIST(uint16_t);
@@ -43,6 +45,8 @@ struct seen {
 	unsigned long long record;            /* offset of the progress record with tried_to */
 	size_t count;                         /* number of matching lines; 0 after it was undone */
 	unsigned long long first_at, last_at; /* offsets in the log */
+	bool failed;          /* a line that shows it is no warning */
+	unsigned checked;     /* lines that were compared with the mark `warning` */
 	struct log_line lines[LINES_MAX];
 	char *texts;           /* (LINES_MAX + PATTERN_GROUPS) * (LOG_LINE_MAX + 1) bytes */
 	struct indexes undoes; /* for a mark: the signatures that it undoes */
@@ -56,6 +60,7 @@ struct escapes {
 
 struct diagnosis {
 	struct arena *a;
+	const struct facts *f;
 	const struct signature *signatures;
 	size_t n;
 	struct seen *seen; /* indexed by signature */
@@ -63,6 +68,8 @@ struct diagnosis {
 	struct indexes *users; /* signatures with a literal, by the index of the literal */
 	struct matcher calm;   /* the mark `calm`: families ignore its lines; or NULL */
 	struct matcher aside;  /* the mark `aside`: no signature counts its lines; or NULL */
+	/* The marks that find the end of the program (fatal.c); or NULL. */
+	struct matcher exception, wrapper, warning;
 	unsigned long long steps, all_steps; /* taken in this MiB, and in all */
 
 	char *p;                   /* BEFORE + CHUNK + AHEAD bytes */
@@ -96,6 +103,27 @@ struct str line_round(const char *p, size_t n, size_t at, size_t bytes, unsigned
  * steps taken. A pattern that is used much becomes machine code.
  */
 bool find_within(struct matcher *m, struct str s, struct str *groups, unsigned long long *max);
+
+/* Returns true if the line s of the text p is source code below a frame of a traceback. */
+bool is_code(const char *p, struct str s);
+
+/*
+ * Returns the offset in the log of the traceback that ended the program; 0: it did not end with one,
+ * or the traceback only repeats that another program failed.
+ */
+unsigned long long fatal_block(struct diagnosis *d);
+
+/* Compiles the words by which a line looks like an error. */
+struct pattern *errors_pattern(void);
+
+/*
+ * known_fix -- writes the fix of a signature for the extension that the log names.
+ *
+ *   in   groups: texts of the pattern's groups
+ *   out  NULL: the knowledge base has no such extension, or the signature no such fix
+ */
+const char *known_fix(struct arena *a, const struct facts *f, const struct signature *s,
+		      const char *const *groups);
 
 /* Selects the causes among the signatures that matched. */
 struct causes *judge(struct diagnosis *d);

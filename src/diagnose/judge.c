@@ -15,6 +15,9 @@ enum { CAUSES_MAX = 64, WORTH_MAX = 6, FAMILIES_MAX = 3 };
 struct candidate {
 	const struct signature *of;
 	const struct seen *seen;
+	enum confidence confidence;
+	bool inside; /* a line of the block that ended the program shows it */
+	bool warned; /* only a warning before that block shows it */
 };
 
 struct candidates {
@@ -55,6 +58,17 @@ may_be(const struct diagnosis *d, const struct signature *s, const struct seen *
 	return true;
 }
 
+/* Returns true for a warning before the end of a program that failed for another reason. */
+static bool
+is_harmless(const struct candidates *all, const struct candidate *c)
+{
+	bool same = false;
+
+	for (size_t i = 0; i < all->n; i++)
+		same |= all->at[i].inside && !strcmp(all->at[i].of->category, c->of->category);
+	return c->warned && !same;
+}
+
 /* Returns true if an earlier failure causes this one, or if it is only a general message. */
 static bool
 follows(const struct candidates *all, const struct candidate *c)
@@ -62,14 +76,14 @@ follows(const struct candidates *all, const struct candidate *c)
 	for (size_t i = 0; i < all->n; i++) {
 		const struct candidate *other = &all->at[i];
 
-		if (other == c || !strcmp(other->of->category, c->of->category))
+		if (other == c || !strcmp(other->of->category, c->of->category) ||
+		    is_harmless(all, other))
 			continue;
-		if (c->of->confidence == CONFIDENCE_POSSIBLE &&
-		    other->of->confidence > CONFIDENCE_POSSIBLE)
+		if (c->confidence == CONFIDENCE_POSSIBLE &&
+		    other->confidence > CONFIDENCE_POSSIBLE)
 			return true;
 		/* A general message is dropped in favour of c. */
-		if (c->of->confidence > other->of->confidence &&
-		    other->of->confidence == CONFIDENCE_POSSIBLE)
+		if (c->confidence > other->confidence && other->confidence == CONFIDENCE_POSSIBLE)
 			continue;
 		if (other->seen->first_at <= c->seen->first_at &&
 		    names_have(&c->of->after, other->of->category))
@@ -78,44 +92,87 @@ follows(const struct candidates *all, const struct candidate *c)
 	return false;
 }
 
-/* Orders causes by confidence, then by their place in the log. */
+/* Sets what a match is worth: a cause is sure only if the block at `fatal` shows it. */
+static void
+weigh(struct candidate *c, unsigned long long fatal)
+{
+	c->inside = c->seen->last_at >= fatal;
+	c->confidence = c->of->confidence;
+	if (c->inside && !c->seen->failed && !c->of->in_success &&
+	    c->confidence == CONFIDENCE_SURE)
+		c->confidence = CONFIDENCE_LIKELY;
+	c->warned = !c->inside && !c->seen->failed;
+	if (!c->inside && c->of->in_success)
+		c->confidence = CONFIDENCE_POSSIBLE;
+	else if (!c->inside && c->confidence == CONFIDENCE_SURE)
+		c->confidence = CONFIDENCE_LIKELY;
+}
+
+/* Orders causes by confidence, then by their place: at the end of the program, then in the log. */
 static int
 by_rank(const void *x, const void *y)
 {
 	const struct candidate *a = x, *b = y;
 
-	if (a->of->confidence != b->of->confidence)
-		return a->of->confidence > b->of->confidence ? -1 : 1;
+	if (a->confidence != b->confidence)
+		return a->confidence > b->confidence ? -1 : 1;
+	if (a->inside != b->inside)
+		return a->inside ? -1 : 1;
 	if (a->seen->first_at != b->seen->first_at)
 		return a->seen->first_at < b->seen->first_at ? -1 : 1;
 	return a->of < b->of ? -1 : a->of > b->of;
 }
 
-/* Returns a sentence of the signature, with the log's text for {1}. */
 static const char *
-filled(struct arena *a, const char *text, const struct seen *s)
+group_of(const struct seen *s, size_t group)
 {
-	struct buf b = BUF(a);
+	return s->texts ? s->texts + (LINES_MAX + group) * (LOG_LINE_MAX + 1) : "";
+}
+
+/*
+ * Returns a sentence of the signature, with the log's text for {1}, and with that of the first group
+ * of a mark for {NAME}.
+ */
+static const char *
+filled(const struct diagnosis *d, const char *text, const struct seen *s)
+{
+	struct buf b = BUF(d->a);
 
 	for (const char *p = text; p && *p; p++) {
-		if (*p == '{' && p[1] > '0' && p[1] < '0' + PATTERN_GROUPS && p[2] == '}') {
-			buf_puts(&b, s->texts + (LINES_MAX + (size_t)(p[1] - '0')) *
-							(LOG_LINE_MAX + 1));
-			p += 2;
-		} else {
-			buf_putc(&b, *p);
-		}
+		const char *end = *p == '{' ? strchr(p, '}') : NULL;
+		const char *name = end ? arena_copy(d->a, p + 1, (size_t)(end - p - 1)) : "";
+		const struct seen *mark = end ? seen_of(d, name) : NULL;
+
+		if (*name > '0' && *name < '0' + PATTERN_GROUPS && !name[1])
+			buf_puts(&b, group_of(s, (size_t)(*name - '0')));
+		else if (mark)
+			buf_puts(&b, group_of(mark, 1));
+		else
+			buf_putc(&b, *p), end = p;
+		p = end;
 	}
 	return text ? buf_text(&b) : NULL;
 }
 
 /* The same for the screen: the log's text may have secrets. */
 static const char *
-shown(struct arena *a, const char *text, const struct seen *s)
+shown(const struct diagnosis *d, const char *text, const struct seen *s)
 {
-	const char *all = filled(a, text, s);
+	const char *all = filled(d, text, s);
 
-	return all ? mask_credentials(a, all) : NULL;
+	return all ? mask_credentials(d->a, all) : NULL;
+}
+
+/* Returns the fix: that of the extension that the log names, or the signature's. */
+static const char *
+fix_of(const struct diagnosis *d, const struct candidate *c)
+{
+	const char *groups[PATTERN_GROUPS], *known;
+
+	for (size_t i = 0; i < PATTERN_GROUPS; i++)
+		groups[i] = group_of(c->seen, i);
+	known = known_fix(d->a, d->f, c->of, groups);
+	return shown(d, known ? known : c->of->fix, c->seen);
 }
 
 static struct cause *
@@ -138,8 +195,9 @@ has_line(const struct cause *c, unsigned long long line)
 
 /* Adds a cause; two signatures of one category are one cause. */
 static void
-add_cause(struct arena *a, struct causes *all, const struct candidate *c)
+add_cause(const struct diagnosis *d, struct causes *all, const struct candidate *c)
 {
+	struct arena *a = d->a;
 	struct cause *cause = cause_of_category(all, c->of->category);
 	const struct signature *s = c->of;
 	const char *value = s->recipe_set ? s->recipe_set : s->recipe_add;
@@ -147,11 +205,15 @@ add_cause(struct arena *a, struct causes *all, const struct candidate *c)
 	if (!cause) {
 		list_push(a, all,
 			  (struct cause){ .of = s,
-					  .title = shown(a, s->title, c->seen),
-					  .why = shown(a, s->why, c->seen),
-					  .fix = shown(a, s->fix, c->seen),
-					  .recipe_value = filled(a, value, c->seen) });
+					  .confidence = c->confidence,
+					  .title = shown(d, s->title, c->seen),
+					  .why = shown(d, s->why, c->seen),
+					  .fix = fix_of(d, c) });
 		cause = &all->at[all->n - 1];
+	}
+	if (value && !cause->recipe_of) {
+		cause->recipe_of = s;
+		cause->recipe_value = filled(d, value, c->seen);
 	}
 	for (size_t i = 0; i < c->seen->count && cause->lines.n < LINES_MAX; i++)
 		if (!has_line(cause, c->seen->lines[i].line))
@@ -198,6 +260,21 @@ mark_family(struct diagnosis *d, struct str s, unsigned long long line, unsigned
 	}
 }
 
+struct pattern *
+errors_pattern(void)
+{
+	static const char errors[] =
+		"(?i)\\b(?:\\w*errors?|fatal|fail(?:ed|ure)?|cannot|could not|unable|denied|"
+		"not (?:found|available|installed|supported|compatible|set)|no such|no "
+		"space|undefined|"
+		"missing|(?-i:E:)|does(?: not|n.t)|"
+		"unsupported|incompatible|mismatch|invalid|insufficient|conflict\\w*|expired|"
+		"refused|"
+		"killed|\\w*exception|abort(?:ed)?|timed out|hangs?|stuck)(?!\\w|-|=|s?\\.[a-z])";
+
+	return pattern_compile_counted(errors);
+}
+
 static const char *
 copy_line(const struct diagnosis *d, struct str s)
 {
@@ -212,15 +289,7 @@ copy_line(const struct diagnosis *d, struct str s)
 static void
 add_worth(struct diagnosis *d, struct causes *all)
 {
-	static const char errors[] =
-		"(?i)\\b(?:\\w*errors?|fatal|fail(?:ed|ure)?|cannot|could not|unable|denied|"
-		"not (?:found|available|installed|supported|compatible|set)|no such|no "
-		"space|undefined|"
-		"missing|(?-i:E:)|does(?: not|n.t)|"
-		"unsupported|incompatible|mismatch|invalid|insufficient|conflict\\w*|expired|"
-		"refused|"
-		"killed|\\w*exception|abort(?:ed)?|timed out|hangs?|stuck)(?!\\w|-|=|s?\\.[a-z])";
-	struct matcher m = { .pattern = pattern_compile_counted(errors) };
+	struct matcher m = { .pattern = errors_pattern() };
 	unsigned long long line = d->line, steps = JUDGE_STEPS;
 	size_t kept = 0;
 
@@ -260,11 +329,13 @@ add_families(const struct diagnosis *d, struct causes *all)
 		if (d->signatures[i].literals.n || !seen->count)
 			continue;
 		seen->lines[0].text = copy_line(d, line_round(d->p, d->size, at, LINE_BYTES, 0));
-		found.at[found.n++] = (struct candidate){ &d->signatures[i], seen };
+		found.at[found.n++] =
+			(struct candidate){ &d->signatures[i], seen, CONFIDENCE_POSSIBLE, true,
+					      false };
 	}
 	qsort(found.at, found.n, sizeof(*found.at), by_rank);
 	for (size_t i = 0; i < found.n && i < FAMILIES_MAX; i++)
-		add_cause(d->a, all, &found.at[i]);
+		add_cause(d, all, &found.at[i]);
 }
 
 struct causes *
@@ -272,15 +343,24 @@ judge(struct diagnosis *d)
 {
 	struct causes *all = arena_new_of(d->a, struct causes);
 	struct candidates found = { .n = 0 };
-	unsigned long long success = success_at(d);
+	unsigned long long success = success_at(d), fatal = 0;
+	bool searched = success;
 
-	for (size_t i = 0; i < d->n && found.n < CAUSES_MAX; i++)
-		if (may_be(d, &d->signatures[i], &d->seen[i], success))
-			found.at[found.n++] = (struct candidate){ &d->signatures[i], &d->seen[i] };
+	for (size_t i = 0; i < d->n && found.n < CAUSES_MAX; i++) {
+		struct candidate c = { .of = &d->signatures[i], .seen = &d->seen[i] };
+
+		if (!may_be(d, c.of, c.seen, success))
+			continue;
+		if (!searched)
+			fatal = fatal_block(d);
+		searched = true;
+		weigh(&c, fatal);
+		found.at[found.n++] = c;
+	}
 	qsort(found.at, found.n, sizeof(*found.at), by_rank);
 	for (size_t i = 0; i < found.n; i++)
-		if (!follows(&found, &found.at[i]))
-			add_cause(d->a, all, &found.at[i]);
+		if (!is_harmless(&found, &found.at[i]) && !follows(&found, &found.at[i]))
+			add_cause(d, all, &found.at[i]);
 	all->lines = d->line - (!d->size || d->p[d->size - 1] == '\n');
 	if (!all->n && !success) {
 		add_worth(d, all);

@@ -91,21 +91,21 @@ static bool
 add_fix(struct arena *a, struct diag *d, const struct node *root, const struct cause *c,
 	const char *text)
 {
-	const char *key = c->of->recipe_key, *value = c->recipe_value;
+	const char *key = c->recipe_of->recipe_key, *value = c->recipe_value;
 	const struct node *at = node_get(root, key);
 	const char *plain = edit_scalar(a, (struct span){ 0 }, value);
 	struct span end = end_of(root->at.src);
 
-	if (at && at->kind == NODE_LIST && c->of->recipe_add)
+	if (at && at->kind == NODE_LIST && c->recipe_of->recipe_add)
 		return add_item(a, d, at, value, text);
-	if (at && at->kind == NODE_SCALAR && c->of->recipe_set && strcmp(at->s, value) != 0) {
+	if (at && at->kind == NODE_SCALAR && c->recipe_of->recipe_set && strcmp(at->s, value) != 0) {
 		diag_fix(d, at->at, edit_scalar(a, at->at, value), "%s", text);
 		return true;
 	}
 	if (at || !end.line || root->at.col != 1 || !root->n || root->pairs[0].key_at.col != 1)
 		return false;
 	diag_fix(d, end,
-		 arena_printf(a, c->of->recipe_add ? "\n%s:\n  - %s" : "\n%s: %s", key, plain),
+		 arena_printf(a, c->recipe_of->recipe_add ? "\n%s:\n  - %s" : "\n%s: %s", key, plain),
 		 "%s", text);
 	return true;
 }
@@ -123,11 +123,11 @@ diagnose_patch(struct arena *a, struct diags *ds, const struct causes *causes,
 		c++;
 	if (!root || root->kind != NODE_MAP || c == causes->at + causes->n)
 		return false;
-	text = arena_printf(a, c->of->recipe_set ? "set `%s` to `%s`" : "add to `%s`: `%s`",
-			    c->of->recipe_key, c->recipe_value);
+	text = arena_printf(a, c->recipe_of->recipe_set ? "set `%s` to `%s`" : "add to `%s`: `%s`",
+			    c->recipe_of->recipe_key, c->recipe_value);
 	d = diag_at(ds, E_LOG_CAUSE, (struct span){ .src = recipe }, "%s", c->title);
 	if (!add_fix(a, d, root, c, text))
 		diag_help(d, "%s, unless the recipe already has it", text);
-	diag_source(d, c->of->source);
+	diag_source(d, c->recipe_of->source);
 	return true;
 }

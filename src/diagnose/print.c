@@ -43,15 +43,15 @@ put_cause(struct arena *a, struct buf *out, const struct cause *c, size_t number
 {
 	buf_printf(out, "%zu. ", number);
 	diag_inert(c->title, out);
-	buf_printf(out, " (%s)\n", confidence_words[c->of->confidence]);
+	buf_printf(out, " (%s)\n", confidence_words[c->confidence]);
 	for (size_t i = 0; i < c->lines.n; i++)
 		put_line(out, &c->lines.at[i], name);
 	put_words(a, out, "", c->why);
 	put_words(a, out, "fix: ", c->fix);
 	if (c->recipe_value)
 		put_words(a, out, "recipe: ",
-			  arena_printf(a, "%s `%s`%s`%s`%s", c->of->recipe_set ? "set" : "add to",
-				       c->of->recipe_key, c->of->recipe_set ? " to " : ": ",
+			  arena_printf(a, "%s `%s`%s`%s`%s", c->recipe_of->recipe_set ? "set" : "add to",
+				       c->recipe_of->recipe_key, c->recipe_of->recipe_set ? " to " : ": ",
 				       c->recipe_value,
 				       recipe ? "" : "; `--recipe FILE --fix` does this"));
 	put_words(a, out, "source: ", c->of->source);
@@ -87,7 +87,7 @@ diagnose_json(const struct causes *c, struct json *j)
 		for (size_t k = 0; k < x->lines.n; k++)
 			json_text(j, NULL, x->lines.at[k].text);
 		json_put(j, "], 'why': %s, 'fix': %s, 'confidence': %s, 'source': %s", x->why,
-			 x->fix, confidence_words[x->of->confidence], x->of->source);
+			 x->fix, confidence_words[x->confidence], x->of->source);
 		json_put(j, ", 'signature': %s, 'line_numbers': [", x->of->name);
 		for (size_t k = 0; k < x->lines.n; k++)
 			json_int(j, NULL, (long long)x->lines.at[k].line);

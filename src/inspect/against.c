@@ -151,6 +151,15 @@ torch_releases(struct arena *a, const struct elf *e)
 	return s;
 }
 
+const char *
+torch_symbol_releases(struct arena *a, const char *symbol)
+{
+	struct elf_symbol one = { .name = symbol };
+	struct elf e = { .undefined = { .at = &one, .n = 1 } };
+
+	return torch_releases(a, &e).sentence;
+}
+
 /*
  * Returns true for a symbol with a std::string: the builds of one release differ in its ABI, and
  * the table has one.

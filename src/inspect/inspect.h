@@ -198,4 +198,14 @@ struct wheel_label {
 const char *wheel_relabel(struct arena *a, struct diags *ds, const char *path,
 			  const struct wheel_label *label, const char *dir, const char **sha256);
 
+/*
+ * torch_symbol_releases -- says which torch releases on PyPI have a symbol: "built for torch 2.3 or
+ * later".
+ *
+ *   out     NULL: the table of symbols does not have it
+ *   memory  lives in a
+ *   source  src/inspect/torch_symbols.txt, which ci/torch-symbols writes
+ */
+const char *torch_symbol_releases(struct arena *a, const char *symbol);
+
 #endif
