@@ -60,8 +60,8 @@ help_moves(const struct init *rd, const struct note *help)
 		enum moved m = edit_moves(rd->a, e, &old);
 		const struct init_item *item = draft_item(rd, e->at);
 
-		if (old && item && item->pinned && item->at.src && !is_lock(item->at.src) &&
-		    !item->weak && m > most)
+		if (old && item && !starts_with(item->key, "modal.") && item->pinned &&
+		    item->at.src && !is_lock(item->at.src) && !item->weak && m > most)
 			most = m;
 	}
 	return most;
@@ -79,7 +79,7 @@ smallest_fix(const struct init *rd, struct diag *d)
 		if (n->kind != NOTE_HELP)
 			continue;
 		first = first ? first : n;
-		if (!best || m < least) {
+		if (n->edits && (!best || m < least)) {
 			best = n;
 			least = m;
 		}

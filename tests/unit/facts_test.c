@@ -334,7 +334,6 @@ modal(void **state)
 	(void)state;
 	assert_int_equal(m->timeout_min_s, 10);
 	assert_int_equal(m->timeout_max_s, 86400);
-	assert_int_equal(m->timeout_default_s, 300);
 	assert_int_equal(m->scaledown_min_s, 2);
 	assert_int_equal(m->scaledown_max_s, 3600);
 	assert_string_equal(m->builder_default, "2025.06");

@@ -117,7 +117,7 @@ python_and_wheels(void **state)
 		     "torch: {version: 2.2.2, index: \"https://wheels.example.org/cpu\"}\n");
 	comes_to("SB0242", "python: \"3.13\"\ntorch: 2.6.0\npackages: [\"numpy<2\"]\n");
 	says("numpy has wheels for Python 3.13 from 2.1.3 on",
-	     "python: \"3.13\"\ntorch: 2.6.0\npackages: [\"numpy==1.21.0\"]\n");
+	     "python: \"3.13\"\ntorch: 2.6.0\npackages: [\"numpy==1.21.6\"]\n");
 	comes_to("", "python: \"3.12\"\ntorch: 2.6.0\npackages: [\"numpy==1.26.0\"]\n");
 	comes_to("SB0242", "python: \"3.8\"\ntorch: 2.2.2\npackages: [numpy==1.25.2]\n");
 	comes_to("", "python: \"3.13t\"\ntorch: 2.7.0\n");
