@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/diag.h"
 #include "base/list.h"
+#include "base/map.h"
 
 /*
  * The packaging standards, with the behaviour of packaging 26 for ASCII: PEP 440 versions and
@@ -163,6 +164,22 @@ unsigned long wheel_glibc(const char *tag);
 enum { METADATA_MAX = 4 * 1024 * 1024 }; /* bytes */
 /* Returns the values of a header of METADATA or WHEEL, each on one line. */
 struct names metadata_values(struct arena *a, const char *text, const char *field);
+/* --- source files --- */
+
+/* The names that a Python file binds at its top level. */
+struct python_names {
+	struct map bound;   /* each name, also those of a block that may not run, such as `try` */
+	struct names names; /* the first ones, in file order */
+	bool open; /* there may be others: `import *`, globals(), or the file cannot be parsed */
+};
+
+/*
+ * python_names -- returns the names that def, class, import and assignment bind in a Python file.  A name
+ * in a string, a function, a class or an `if` does not count.
+ *
+ *   memory  lives in a
+ */
+struct python_names python_names(struct arena *a, const char *text);
 
 /* --- pages of a package index: PEP 503 and 691 --- */
 

@@ -38,3 +38,80 @@ recipe_copies(struct arena *a, const struct recipe_app *app, const char *file)
 	}
 	return false;
 }
+
+enum { SOURCE_MAX = 4 * 1024 * 1024 };
+
+/* Returns the path of a file of the recipe's directory. */
+static const char *
+beside(struct load *l, const char *file)
+{
+	return fs_clean(l->a, fs_join(l->a, fs_dir(l->a, l->o->path), file));
+}
+
+/* Returns the file of a module: "a/b.py" or "a/b/__main__.py"; NULL: neither exists. */
+static const char *
+module_file(struct load *l, const struct recipe_entry *e)
+{
+	const char *directory = arena_copy(l->a, e->file, strlen(e->file) - strlen(".py"));
+	const char *package = fs_join(l->a, directory, "__main__.py");
+
+	return fs_exists(beside(l, e->file)) ? e->file :
+	       fs_exists(beside(l, package)) ? package :
+					       NULL;
+}
+
+/* Returns whether the first part of a module's name is in the recipe's directory; a package of the
+ * image may have another module. */
+static bool
+is_own(struct load *l, const struct recipe_entry *e)
+{
+	const char *first = arena_copy(l->a, e->module, strcspn(e->module, "."));
+
+	return fs_is_dir(beside(l, first)) ||
+	       fs_exists(beside(l, arena_printf(l->a, "%s.py", first)));
+}
+
+/* Reads the file once for all cells. */
+static bool
+has_function(struct load *l, const struct recipe_entry *e, struct span at)
+{
+	const char *key = arena_printf(l->a, "modal.entrypoint %s::%s", e->file, e->function);
+	const char *before = map_put(&l->done, key, "read"), *near;
+	const struct source *src;
+	struct python_names found;
+
+	if (before)
+		return true;
+	src = fs_read_quiet(l->a, beside(l, e->file), SOURCE_MAX);
+	if (!src || strlen(src->text) != src->size)
+		return true; /* not a text that can be judged */
+	found = python_names(l->a, src->text);
+	if (found.open || map_get(&found.bound, e->function))
+		return true;
+	near = str_nearest(e->function, found.names.at, found.names.n);
+	return reject(l, E_ENTRYPOINT, at,
+		      near ? arena_printf(l->a, "did you mean `%s`?", near) :
+			     "define it at the top level of the file, or name another function",
+		      "`%s` does not define `%s` at its top level", e->file, e->function);
+}
+
+bool
+entrypoint_read(struct load *l, const struct recipe *r)
+{
+	const struct text *t = &r->modal.entrypoint;
+	struct recipe_entry e = recipe_entry(l->a, t->s);
+	const char *file = e.file;
+
+	if (!t->s || !strcmp(l->o->path, "-") || !(l->open == extends_open_file || l->o->on_disk))
+		return true;
+	if (e.module && !(file = module_file(l, &e)) && !is_own(l, &e))
+		return true;
+	if (!file || !fs_exists(beside(l, file)))
+		return reject(l, E_ENTRYPOINT, t->at, "name it relative to the recipe's directory",
+			      "`%s` does not exist", e.file);
+	if ((e.module || r->app.copy.n) && !recipe_copies(l->a, &r->app, file))
+		return reject(l, E_ENTRYPOINT, t->at,
+			      arena_printf(l->a, "add `%s` or its directory to app.copy", file),
+			      "app.copy does not contain `%s`", file);
+	return !e.function || has_function(l, &e, t->at);
+}

@@ -66,6 +66,9 @@ void offer_text(struct diag *d, struct text old, const char *yaml, const char *h
 /* Returns the part of a text value's span that starts `from` bytes into it and is `n` long. */
 struct span span_within(struct text t, size_t from, size_t n);
 
+/* Checks the file of modal.entrypoint, unless the recipe is not in a file.  Returns false after SB0141. */
+bool entrypoint_read(struct load *l, const struct recipe *r);
+
 /* Reads app.requirements, once for all cells.  Returns false after an error. */
 bool app_read(struct load *l, struct recipe_app *app);
 

@@ -141,6 +141,8 @@ make(struct making *m, const struct node *root, const char *cell)
 			      "`extensions` need `torch` to compile against");
 	if (l->o->ignore.n)
 		good &= add_ignored(l, r);
+	if (good && l->o->application)
+		good &= entrypoint_read(l, r);
 	if (!good || !app_read(l, &r->app))
 		return NULL;
 	m->canonical.n = 0;

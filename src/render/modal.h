@@ -72,8 +72,8 @@ void modal_layer(struct modal *m, const char *why, const char *method, const str
 /* Fills in entry, worker and copied. */
 void modal_entry_read(struct modal *m);
 /* Returns whether a name is a keyword of Python, or a name in the app file. */
-bool modal_entry_taken(struct modal *m, const char *name);
-/* Reports an entry point or a launcher that Modal cannot run: SB0425, SB0431. */
+bool modal_entry_taken(const char *name);
+/* Reports a launcher without anything to start: SB0431. */
 void modal_entry_check(struct modal *m);
 /* Returns the call of templates/modal_entry.py that runs the entry point; words NULL: or a command. */
 const char *modal_entry_call(struct modal *m, const struct texts *words);

@@ -101,13 +101,13 @@ check_class(struct modal *m)
 	struct text object = m->asked->class.object;
 	const char *name = object.s ? strstr(object.s, "::") + 2 : NULL;
 
-	if (name && (modal_entry_taken(m, name) || (m->worker && !strcmp(m->worker, name))))
-		diag_help(refuse(m, E_MODAL_ENTRYPOINT, object.at,
+	if (name && (modal_entry_taken(name) || (m->worker && !strcmp(m->worker, name))))
+		diag_help(refuse(m, E_MODAL_NAME, object.at,
 				 "an app file cannot define a class `%s`", name),
 			  "give the class another name");
 	list_each (x, &m->asked->class.call)
-		if (modal_entry_taken(m, x->s))
-			diag_help(refuse(m, E_MODAL_ENTRYPOINT, x->at,
+		if (modal_entry_taken(x->s))
+			diag_help(refuse(m, E_MODAL_NAME, x->at,
 					 "an app file cannot define a method `%s`", x->s),
 				  "give the method another name");
 }

@@ -3,33 +3,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/str.h"
+
 /*
  * The recipe's program: its functions in the app file, and the local entry point, which starts one
  * of them. templates/modal_entry.py passes the arguments on, here and in the container.
  */
 
-/* Python's keywords, which no function has as its name. */
-static const char keywords[] =
-	" False None True and as assert async await break class continue def del elif else except "
-	"finally for from global if import in is lambda nonlocal not or pass raise return try "
-	"while with yield ";
-
-/* Other names in the app file. */
+/* Python's keywords, and other names in the app file. */
 static const char taken[] =
-	" app image modal os sys Path smoke run command launch modal_entry add_app app_directory "
-	"compile_extension add_code HELPERS COMPILER CONSTRAINED PIP SOURCES ARGS web Server "
-	"load_object signature_of functools ";
-
-static bool
-is_one_of(struct modal *m, const char *names, const char *name)
-{
-	return strstr(names, arena_printf(m->a, " %s ", name)) != NULL;
-}
+	"False None True and as assert async await break class continue def del elif else except "
+	"finally for from global if import in is lambda nonlocal not or pass raise return try "
+	"while with yield app image modal os sys Path smoke run command launch modal_entry add_app "
+	"app_directory compile_extension add_code HELPERS COMPILER CONSTRAINED PIP SOURCES ARGS "
+	"web Server load_object signature_of functools";
 
 bool
-modal_entry_taken(struct modal *m, const char *name)
+modal_entry_taken(const char *name)
 {
-	return is_one_of(m, keywords, name) || is_one_of(m, taken, name);
+	return among(name, taken);
 }
 
 void
@@ -40,7 +32,7 @@ modal_entry_read(struct modal *m)
 	m->entry = e.file;
 	if (!e.file)
 		return;
-	m->worker = e.function && !is_one_of(m, taken, e.function) ? e.function : "main";
+	m->worker = e.function && !among(e.function, taken) ? e.function : "main";
 	m->copied = recipe_copies(m->a, &m->recipe->app, e.file) || e.module;
 }
 
@@ -60,8 +52,8 @@ ranks(struct modal *m)
 	return all;
 }
 
-static void
-check_launcher(struct modal *m)
+void
+modal_entry_check(struct modal *m)
 {
 	const struct text *launcher = &m->asked->launcher;
 	const char *lacks = !m->entry              ? "an entry point" :
@@ -76,18 +68,6 @@ check_launcher(struct modal *m)
 			  "%s",
 			  m->entry ? "remove modal.launcher, or add it" :
 				     "set modal.entrypoint, or write torchrun into app.command");
-}
-
-void
-modal_entry_check(struct modal *m)
-{
-	const struct recipe_entry e = recipe_entry(m->a, m->asked->entrypoint.s);
-
-	if (e.function && is_one_of(m, keywords, e.function))
-		diag_help(diag_at(m->t->ds, E_MODAL_ENTRYPOINT, m->asked->entrypoint.at,
-				  "`%s` is a keyword of Python", e.function),
-			  "name a function");
-	check_launcher(m);
 }
 
 /* Returns texts as a Python list. */

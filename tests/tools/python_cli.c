@@ -7,6 +7,7 @@
  *     {"op":"req","s"}               {"ok":true,"name","extras":[],"spec","url","marker"}
  *     {"op":"marker","s","env":{}}   {"ok":true,"value"}
  *     {"op":"tags","file"}           {"ok":true,"name","version","build","tags":[]}
+ *     {"op":"names","s"}             {"ok":true,"open","names":[]}: see tests/suites/python-source
  *
  * and {"ok":false} for an invalid text.  spec, url, marker and build are null if
  * there is none.
@@ -183,12 +184,28 @@ answer_tags(struct arena *a, const json_t *line, struct buf *b)
 	return true;
 }
 
+static bool
+answer_names(struct arena *a, const json_t *line, struct buf *b)
+{
+	const char *s = get(a, line, "s");
+	struct python_names found;
+
+	if (!s)
+		return false;
+	found = python_names(a, s);
+	buf_printf(b, "{\"ok\":true,\"open\":%s,\"names\":", found.open ? "true" : "false");
+	put_names(b, &found.names);
+	buf_putc(b, '}');
+	return true;
+}
+
 static const struct {
 	const char *op;
 	bool (*answer)(struct arena *, const json_t *, struct buf *);
 } ops[] = {
 	{ "version", answer_version }, { "cmp", answer_cmp },       { "match", answer_match },
 	{ "req", answer_req },         { "marker", answer_marker }, { "tags", answer_tags },
+	{ "names", answer_names },
 };
 
 static const char *
