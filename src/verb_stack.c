@@ -229,6 +229,27 @@ plan_cell(void *ctx, struct arena *a, struct diags *ds, const struct recipe *cel
 	return ds->errors == before ? p : NULL;
 }
 
+/*
+ * Splits "-o deploy/modal/app.py" into *dir and the name of the Modal app.  Returns why the file cannot
+ * be written, or NULL.
+ */
+static const char *
+app_file(struct run *r, const char **dir, const char **file)
+{
+	const char *name = fs_name(r->o->out), *why = NULL;
+
+	if (r->o->targets.n != 1 || strcmp(r->o->targets.at[0], "modal") != 0)
+		why = "-o FILE.py names a Modal app: use it with -t modal alone";
+	else if (!str_matches(name, "^[A-Za-z_][A-Za-z0-9_]*[.]py$"))
+		why = "Modal cannot import a file of this name: use letters, digits and "
+		      "underscores";
+	else if (!strcmp(name, "modal.py") || !strcmp(name, "modal_entry.py"))
+		why = "the app imports a module of this name: choose another one";
+	*dir = fs_dir(r->a, r->o->out);
+	*file = name;
+	return why;
+}
+
 int
 verb_render(struct run *r)
 {
@@ -244,10 +265,14 @@ verb_render(struct run *r)
 	struct rendered manifest;
 	size_t pages = 0;
 
+	if (!why && dir && ends_with(dir, ".py"))
+		why = app_file(r, &dir, &in.app_file);
 	if (why)
 		return usage_error("%s", why);
 	in.templates = templates_open(r->a, &r->ds, r->o->templates);
 	in.recipes = pipeline_load(r, &r->ds, r->o->args.at[0], NULL, NULL);
+	if (in.app_file && in.recipes && in.recipes->matrix)
+		return usage_error("-o FILE.py writes one app, and a matrix has one for each cell");
 	if (!in.recipes || !in.templates || !render(r->a, &r->ds, &in, &files))
 		return EXIT_DIAGNOSED;
 	if (dir && !strcmp(dir, "-")) {

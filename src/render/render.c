@@ -232,9 +232,12 @@ write_target(struct run *r, const struct plan *p, const struct names *forced, co
 	bool good;
 
 	own = DIAGS(own, r->ds->arena);
-	t.file = (struct rendered){
-		.path = k->file, .mode = k->mode, .next = k->next, .target = k->name
-	};
+	t.file = (struct rendered){ .path = k->fill == modal_fill && r->in->app_file ?
+						    r->in->app_file :
+						    k->file,
+				    .mode = k->mode,
+				    .next = k->next,
+				    .target = k->name };
 	if (p && k->shape)
 		target_lines(t.top, "generated", target_generated(scratch, p->stack->recipe));
 	k->fill(&t);

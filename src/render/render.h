@@ -95,6 +95,7 @@ struct render_input {
 	size_t ntargets;
 	const struct render_build *build; /* NULL: not for `build` */
 	bool force;                       /* skips even a target that the recipe requests */
+	const char *app_file;             /* name of the Modal app; NULL: modal_app.py */
 };
 
 /*
