@@ -23,7 +23,7 @@ failure(struct arena *a, const struct proc_result *r)
 
 	if (r->timed_out || r->status == EXIT_SIGNAL + SIGXCPU ||
 	    r->status == EXIT_SIGNAL + SIGKILL)
-		return "Python needs more than 2 s to parse it";
+		return "Python needs more than 2 s for it";
 	if (r->status > EXIT_SIGNAL)
 		return arena_printf(a,
 				    "Python ended with signal %d: its expressions may be nested "
