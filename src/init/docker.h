@@ -78,7 +78,7 @@ struct docker_user {
 /* A call of pip. */
 struct call {
 	unsigned number;
-	bool isolated;
+	bool isolated, links;      /* links: with a page of links, which has wheels */
 	const char *index, *extra; /* indexes for torch */
 };
 

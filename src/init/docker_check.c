@@ -180,7 +180,7 @@ has(struct order *o, const struct init_item *e, enum problem problem)
 		return apt && ext && e > ext && !before(o, ext, INIT_APT, e->name) &&
 		       among(e->name, "build-essential gcc g++ git ninja-build cmake python3-dev");
 	case APT_LATE: return apt && torch && e > torch;
-	case ISOLATED: return is_ext && e->isolated && !is_wheel(e);
+	case ISOLATED: return is_ext && e->isolated && !e->linked && !is_wheel(e);
 	case COPY_EARLY:
 		if (!torch || torch < e || (ext && ext > e && ext < torch))
 			o->other = ext;

@@ -92,6 +92,7 @@ requirement(struct docker *d, const struct word *w, const char *text, const char
 	item->kind = INIT_PIP;
 	item->call = d->call.number;
 	item->isolated = d->call.isolated;
+	item->linked = d->call.links;
 	item->index = d->call.index;
 	item->extra = d->call.extra;
 	if (w->redirect)
@@ -149,6 +150,7 @@ read_words(struct docker *d, const struct command *c, size_t from, bool second)
 		else if (second && o != PIP_QUIET)
 			option(d, w, o, value);
 		d->call.isolated &= o != PIP_NO_ISOLATION;
+		d->call.links |= o == PIP_LINKS;
 		if (o == PIP_INDEX || o == PIP_EXTRA_INDEX)
 			tag = torch_index_tag(d->rd, value);
 		if (tag)

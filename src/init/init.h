@@ -49,6 +49,8 @@ struct init_item {
 	unsigned call;             /* number of the command that installs this item */
 	struct names env;          /* "NAME=value": variables of an extension's compile step */
 	bool isolated;             /* INIT_PIP: without --no-build-isolation */
+	bool release;              /* the project's own prebuilt wheel of an extension */
+	bool linked;               /* INIT_PIP: with a page of links, which has wheels */
 	bool pinned;               /* one version, a tag, a commit or a file */
 	bool wide;                 /* INIT_COPY: the whole directory */
 	bool weak;                 /* dropped, with a note, if the rest is not compatible with it */

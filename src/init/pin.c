@@ -87,6 +87,10 @@ pin_extension(const struct pinning *p, struct init_item *item)
 
 		if (strcmp(item->name, e->asked->key) != 0 || !spec || strstr(item->value, " @ "))
 			continue;
+		if (item->release && e->source != SOURCE_WHEEL) {
+			item->release = false;
+			differs(p, item->at, item->name, "'s own wheel", "a compile", NULL);
+		}
 		item->comment = e->source == SOURCE_GIT ?
 					arena_printf(a, "from its git tag: %s", e->source_reason) :
 					NULL;

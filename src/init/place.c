@@ -138,6 +138,16 @@ subdirectory_of(struct arena *a, const char *url)
 	return arena_copy(a, at, strcspn(at, "&"));
 }
 
+/* Returns whether the project of an extension has prebuilt wheels of a release. */
+static bool
+has_release_wheels(struct init *rd, const struct extension *e, const struct version *v)
+{
+	const struct extension_release *r =
+		e ? extension_release(e, version_public(rd->a, v)) : NULL;
+
+	return r && facts_extension_wheels(rd->f, rd->a, r).n;
+}
+
 static void
 add_extension(struct init *rd, struct init_item *item, const struct requirement *r,
 	      const struct extension *e)
@@ -156,7 +166,9 @@ add_extension(struct init *rd, struct init_item *item, const struct requirement 
 		if (!git)
 			recipe_archive(rd->a, r->url, &name, &v);
 	} else if (v && version_local(rd->a, v)) {
-		why = "a wheel for one build of torch";
+		item->release = has_release_wheels(rd, e, v);
+		why = item->release ? NULL : "a wheel for one build of torch";
+		item->spec = arena_printf(rd->a, "==%s", version_public(rd->a, v));
 	}
 	if (why) {
 		item->spec = v ? arena_printf(rd->a, "==%s", version_public(rd->a, v)) : "";
@@ -188,6 +200,7 @@ static void
 add_package(struct init *rd, struct init_item *item, const struct requirement *r, const char *text)
 {
 	bool git = r->url && starts_with(r->url, "git+");
+	const struct version *v = specifiers_pin(r->spec);
 
 	item->spec = specifiers_text(rd->a, r->spec);
 	item->pinned = git ? !not_kept(rd, r->url, true) : specifiers_pin(r->spec) != NULL;
@@ -199,6 +212,11 @@ add_package(struct init *rd, struct init_item *item, const struct requirement *r
 			   "version");
 	else
 		item_take(rd, item, "packages", text);
+	if (item->fate == INIT_TAKEN && !r->url && v && version_local(rd->a, v) &&
+	    !init_get(rd, "index"))
+		diag_help(diag_at(rd->ds, W_INIT_NOT_READ, item->at,
+				  "the package index has no `%s`: it has no local versions", text),
+			  "name the wheel by its URL, or its index in `index: {extra: [...]}`");
 }
 
 /* --- one requirement --- */
@@ -361,7 +379,9 @@ place_option(struct init *rd, struct init_item *item, enum pip_option o, const c
 	else if (o == PIP_LINKS && torch_index_tag(rd, value))
 		item_take(rd, item, "torch.index", NULL);
 	else if (o == PIP_LINKS)
-		item_unread(rd, item, NULL, "init does not read pages of links");
+		item_unread(rd, item,
+			    "name each wheel of the page by its URL: `NAME @ https://.../x.whl`",
+			    "init does not read pages of links");
 	else if (o == PIP_REQUIREMENTS)
 		item_unread(
 			rd, item,

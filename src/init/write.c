@@ -144,7 +144,7 @@ in_quotes(struct arena *a, const char *s)
 	return arena_printf(a, "\"%s\"", buf_text(&b));
 }
 
-/* Returns an extension with variables as a map on one line: diagnostics find an item by its line. */
+/* Returns an extension with variables or a source as a map on one line: diagnostics find an item by its line. */
 static const char *
 with_env(struct writer *w, const struct init_item *item)
 {
@@ -173,13 +173,15 @@ with_env(struct writer *w, const struct init_item *item)
 			a, "%s, version: %s", out,
 			in_quotes(a, item->spec + (starts_with(item->spec, "==") ? 2 : 0)));
 	}
+	if (item->release)
+		out = arena_printf(a, "%s, from: release", out);
 	for (size_t i = 0; i < item->env.n; i++) {
 		const char *e = item->env.at[i], *is = strchr(e, '=');
 
 		out = arena_printf(a, "%s%s%s: %s", out, i ? ", " : ", env: {",
 				   arena_copy(a, e, (size_t)(is - e)), in_quotes(a, is + 1));
 	}
-	return arena_printf(a, "%s}}", out);
+	return arena_printf(a, "%s%s}", out, item->env.n ? "}" : "");
 }
 
 static void
@@ -208,7 +210,7 @@ put_row(struct writer *w, const struct init_key *row)
 		any = true;
 		if (!strcmp(row->key, "extensions") && !strstr(value, " @ "))
 			value = arena_printf(w->rd->a, "%s%s", value, item->spec);
-		if (!strcmp(row->key, "extensions") && item->env.n)
+		if (!strcmp(row->key, "extensions") && (item->env.n || item->release))
 			put(w, item->comment, "%s  - %s", in, with_env(w, item));
 		else if (lines)
 			put(w, item->comment, "%s  - %s", in, scalar(w, value));
