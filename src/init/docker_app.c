@@ -37,7 +37,7 @@ not_copied(const char *source, const char *target)
 
 	if (strstr(source, "://") || str_matches(source, "^[^/]+@[^/]+:"))
 		return "it downloads a file: add the file to the repository";
-	if (strpbrk(source, "*?[") && !ends_with(source, "/*"))
+	if (strpbrk(source, ":*?["))
 		return "`app.copy` has no patterns: name the files";
 	return str_matches(target, system) ?
 		       "a recipe copies files to /app, and not to a directory of the system" :
@@ -53,17 +53,19 @@ add_source(struct docker *d, struct init_item *item, const struct word *w, const
 	const char *source = fs_clean(rd->a, arena_copy(rd->a, w->s, star));
 	bool directory = !strcmp(w->s, "*") || ends_with(w->s, "/") || names_directory(w->s) ||
 			 ends_with(w->s, "/*");
-	const char *why =
-		w->unknown ? "its variables have no value here" : not_copied(w->s, target);
+	const char *why;
 
 	source += *source == '/';
 	source = *source && strcmp(w->s, "*") != 0 ? source : ".";
+	why = w->unknown          ? "its variables have no value here" :
+	      strstr(w->s, "://") ? not_copied(w->s, target) :
+				    not_copied(source, target);
 	if (into && !directory)
 		target = fs_join(rd->a, target, fs_name(source));
 	if (why)
 		item_unread(rd, item, "add it to `app: {copy: [...]}` if the application needs it",
 			    "%s", why);
-	if (!w->unknown && !strpbrk(source, "*?[:"))
+	if (!w->unknown && !strpbrk(source, ":*?["))
 		list_push(rd->a, &d->copied,
 			  (struct copied){ item, source, fs_clean(rd->a, target), directory });
 }
@@ -83,6 +85,7 @@ docker_take_copy(struct docker *d, struct init_item *item, const struct command 
 		item_unread(d->rd, item, "add the file to the repository, and to `app.copy`",
 			    from            ? "init does not read other images" :
 			    d->in->bodies.n ? "init does not read inline files" :
+			    c->n < 2        ? "it names no target" :
 					      "its variables have no value here");
 		return;
 	}
