@@ -101,9 +101,35 @@ own_code_holds(struct load *l, const struct recipe_extension *e)
 	return false;
 }
 
+/* Returns whether the build of a directory imports torch. */
+static bool
+needs_torch(struct load *l, const char *dir)
+{
+	const struct source *setup =
+		fs_read_quiet(l->a, fs_join(l->a, dir, "setup.py"), FS_READ_MAX);
+
+	return setup && strstr(setup->text, "cpp_extension");
+}
+
 bool
 app_local_holds(struct load *l, struct text name)
 {
-	return !load_on_disk(l) ||
-	       is_inside(l, "app.requirements", name, recipe_place(l->a, l->o->path, name.s));
+	const char *path = recipe_place(l->a, l->o->path, name.s);
+	struct diag *d;
+
+	if (!load_on_disk(l))
+		return true;
+	if (!is_inside(l, "app.requirements", name, path))
+		return false;
+	if (!needs_torch(l, path))
+		return true;
+	d = fault(l, W_OWN_ISOLATED, name.at, "pip builds %s in isolation, without torch",
+		  shown(l->a, name.s));
+	diag_why(d, "its setup.py uses torch.utils.cpp_extension");
+	diag_help(
+		d,
+		"remove the line, and list the code in the recipe: extensions: [{name: NAME, path: "
+		"%s}]",
+		name.s);
+	return true;
 }

@@ -54,7 +54,7 @@ const struct shape cluster_shape[] = {
 	{ "cache_from", VALUE_TEXT, "--cache-from=... in the registry", 0 },
 	{ "cache_to", VALUE_TEXT, "--cache-to=... in the registry", 0 },
 	{ "tag", VALUE_TEXT, "--tag=... in the registry", 0 },
-	{ "locks", VALUE_LIST, "the locks beside the recipe, for the ConfigMap", 0 },
+	{ "files", VALUE_LIST, "locks, and recipes that it extends, for the ConfigMap", 0 },
 	{ "configmap", VALUE_TEXT, "name of the ConfigMap that holds the recipe", 0 },
 	{ "settings", VALUE_TEXT, "name of the ConfigMap that holds REGISTRY", 0 },
 	{ "registry", VALUE_TEXT, "name of the Secret that holds config.json", 0 },
@@ -188,11 +188,24 @@ add_jobs(struct target *t, const struct schedule *s, const char *stack)
 	scope_text(t->top, "registry", arena_printf(t->a, "%s-registry", name), NOWHERE);
 }
 
-/* Rejects what a Job does not have: it gets one file, the recipe, from a ConfigMap, and its lock. */
+/* Returns a file that the recipe extends in another directory, which a ConfigMap cannot contain; or NULL. */
+static const char *
+extended_elsewhere(struct target *t, const struct recipe *r)
+{
+	const char *dir = fs_clean(t->a, fs_dir(t->a, r->path));
+
+	for (size_t i = 1; i < r->files.n; i++)
+		if (strcmp(fs_clean(t->a, fs_dir(t->a, r->files.at[i])), dir) != 0)
+			return r->files.at[i];
+	return NULL;
+}
+
+/* Rejects what a Job does not have: its ConfigMap has the recipe and files beside it. */
 static void
 check_files(struct target *t, const struct recipe *r)
 {
 	const struct recipe_extension *own = list_find(e, &r->extensions, e->path.s);
+	const char *elsewhere = extended_elsewhere(t, r);
 	struct diag *d = NULL;
 
 	if (own)
@@ -201,12 +214,13 @@ check_files(struct target *t, const struct recipe *r)
 	else if (target_copies_app(r))
 		d = diag_at(t->ds, E_TARGET_CANNOT, r->app.at,
 			    "a Job of Kubernetes does not have the files of `app`");
-	else if (r->files.n > 1)
+	else if (elsewhere)
 		d = diag_at(t->ds, E_TARGET_CANNOT, (struct span){ .src = r->src },
 			    "a Job of Kubernetes does not have `%s`, which the recipe extends",
-			    r->files.at[1]);
+			    elsewhere);
 	if (d)
-		diag_help(diag_why(d, "a Job gets only the recipe and its lock, from a ConfigMap"),
+		diag_help(diag_why(d, "a Job gets only the recipe, its lock and recipes beside it, "
+				      "from a ConfigMap"),
 			  "build where the repository is checked out: -t github or -t gitlab");
 }
 
@@ -234,11 +248,13 @@ cluster_fill(struct target *t)
 	check_cells(t);
 	scope_text(t->top, "stack", stack, first->stack.at);
 	scope_text(t->top, "recipe", first->path, NOWHERE);
+	for (size_t i = 1; i < first->files.n && t->language == LANG_YAML; i++)
+		scope_item_text(t->top, "files", first->files.at[i], NOWHERE);
 	for (size_t i = 0; i < t->cells->n && t->language == LANG_YAML; i++) {
 		const char *lock = lock_path(t->a, t->cells->at[i]);
 
 		if (fs_exists(lock))
-			scope_item_text(t->top, "locks", lock, NOWHERE);
+			scope_item_text(t->top, "files", lock, NOWHERE);
 	}
 	if (first->variant)
 		scope_text(t->top, "variant", arena_printf(t->a, "--variant=%s", first->variant),
