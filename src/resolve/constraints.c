@@ -183,10 +183,10 @@ is_all_read(struct workspace *w)
 		return false;
 	for (unsigned i = 0; i < w->solution->nchosen; i++) {
 		const struct solver_variable *t = variable_at(w, i);
-		const struct candidate *c = solution_selected(w->solution, t->key);
+		const struct candidate *c = selected_package(w, i);
 
-		if (c && (t->kind == VARIABLE_PACKAGE || t->kind == VARIABLE_EXTENSION) &&
-		    source_variable(w, t->key) < 0 && !facts_package_independent(w->f, t->key) &&
+		if (c && source_variable(w, t->key) < 0 &&
+		    !facts_package_independent(w->f, t->key) &&
 		    coverage_of(w, t, c) != COVERAGE_READ)
 			return false;
 	}
@@ -203,7 +203,7 @@ constrain_selected(struct limits *l)
 
 	for (unsigned i = 0, n = is_all_read(w) ? (unsigned)w->solution->nchosen : 0; i < n; i++) {
 		const struct solver_variable *t = variable_at(w, i);
-		const struct candidate *c = solution_selected(w->solution, t->key);
+		const struct candidate *c = selected_package(w, i);
 
 		if (c && c->published && c->published->read && is_open(l, t->key) &&
 		    is_from_pypi(w, t->key) && !is_in(&s->build_deps, t->key) &&

@@ -9,6 +9,9 @@
 void coverage_add(struct workspace *w, struct stack_part part);
 /* Adds the packages that the recipe names, and those that others require. */
 void coverage_packages(struct workspace *w);
+/* Returns the selected release of a package or extension; NULL: the stack does not have it, or the
+ * variable is something else. */
+const struct candidate *selected_package(struct workspace *w, unsigned variable);
 /* Returns the coverage of a release of a package. */
 enum coverage coverage_of(struct workspace *w, const struct solver_variable *t,
 			  const struct candidate *c);

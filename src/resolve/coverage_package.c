@@ -150,6 +150,16 @@ cover_of(struct workspace *w, const struct solver_variable *t, const struct cand
 			      cover_of_other(w, t, c);
 }
 
+const struct candidate *
+selected_package(struct workspace *w, unsigned variable)
+{
+	enum variable_kind kind = variable_at(w, variable)->kind;
+
+	return kind == VARIABLE_PACKAGE || kind == VARIABLE_EXTENSION ?
+		       candidate_in(w, w->solution->chosen, w->solution->nchosen, (int)variable) :
+		       NULL;
+}
+
 enum coverage
 coverage_of(struct workspace *w, const struct solver_variable *t, const struct candidate *c)
 {
@@ -243,10 +253,7 @@ is_limited(struct workspace *w, const char *key)
 {
 	for (unsigned i = 0; i < w->solution->nchosen; i++) {
 		const struct solver_variable *t = variable_at(w, i);
-		const struct candidate *c =
-			t->kind == VARIABLE_PACKAGE || t->kind == VARIABLE_EXTENSION ?
-				solution_selected(w->solution, t->key) :
-				NULL;
+		const struct candidate *c = selected_package(w, i);
 
 		if (c && c->v && has_pairing(w, t->key, c->v, key))
 			return true;
@@ -338,10 +345,7 @@ add_indirect(struct workspace *w)
 
 	for (unsigned i = 0; i < w->solution->nchosen; i++) {
 		const struct solver_variable *t = variable_at(w, i);
-		const struct candidate *c =
-			t->kind == VARIABLE_PACKAGE || t->kind == VARIABLE_EXTENSION ?
-				solution_selected(w->solution, t->key) :
-				NULL;
+		const struct candidate *c = selected_package(w, i);
 
 		if (!c || !is_from_pypi(w, t->key))
 			continue;
