@@ -473,7 +473,8 @@ template_expand(struct diags *ds, const struct source *src, enum language langua
 		return false;
 	}
 	/* A test checks the built-in templates, by passing each one as --templates. */
-	for (int pass = embedded_of(src->text) != NULL; pass < 2 && ds->errors == e.errors; pass++) {
+	for (int pass = embedded_of(src->text) != NULL; pass < 2 && ds->errors == e.errors;
+	     pass++) {
 		e.p = e.silent_to = e.marked = src->text;
 		e.line = e.col = 1;
 		e.checking = !pass;
