@@ -16,11 +16,11 @@ hash(const char *s)
 }
 
 static struct map_slot *
-slot_of(struct map_slot *slots, size_t cap, const char *key)
+slot_of(struct map_slot *slots, size_t cap, const char *key, size_t h)
 {
-	size_t i = hash(key) & (cap - 1);
+	size_t i = h & (cap - 1);
 
-	while (slots[i].key && strcmp(slots[i].key, key))
+	while (slots[i].key && (slots[i].hash != h || strcmp(slots[i].key, key)))
 		i = (i + 1) & (cap - 1);
 	return &slots[i];
 }
@@ -28,12 +28,13 @@ slot_of(struct map_slot *slots, size_t cap, const char *key)
 void *
 map_get(const struct map *m, const char *key)
 {
-	return m->cap ? slot_of(m->slots, m->cap, key)->value : NULL;
+	return m->cap ? slot_of(m->slots, m->cap, key, hash(key))->value : NULL;
 }
 
 void *
 map_put(struct map *m, const char *key, void *value)
 {
+	size_t h = hash(key);
 	struct map_slot *s;
 	void *old;
 
@@ -43,14 +44,15 @@ map_put(struct map *m, const char *key, void *value)
 
 		for (size_t i = 0; i < m->cap; i++)
 			if (m->slots[i].key)
-				*slot_of(more, cap, m->slots[i].key) = m->slots[i];
+				*slot_of(more, cap, m->slots[i].key, m->slots[i].hash) =
+					m->slots[i];
 		m->slots = more;
 		m->cap = cap;
 	}
-	s = slot_of(m->slots, m->cap, key);
+	s = slot_of(m->slots, m->cap, key, h);
 	old = s->value;
 	if (!s->key)
 		m->n++;
-	*s = (struct map_slot){ key, value };
+	*s = (struct map_slot){ key, value, h };
 	return old;
 }

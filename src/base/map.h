@@ -11,6 +11,7 @@ struct map {
 	struct map_slot {
 		const char *key;
 		void *value;
+		size_t hash; /* of the key */
 	} * slots;
 	size_t n, cap;
 };
