@@ -225,7 +225,7 @@ verdict(const struct proof *p, struct buf *out)
 	bool any;
 
 	if (p->result == PROOF_PASSED) {
-		buf_puts(out, "proven: everything in the plan");
+		buf_puts(out, "proven: every check above");
 	} else if (p->result == PROOF_FAILED) {
 		for (size_t i = 0; i < p->checks.n; i++)
 			if (p->checks.at[i].result == PROOF_FAILED)

@@ -115,8 +115,43 @@ def shadow_of(dist, module, file):
     return paths[0] if file and paths and os.path.realpath(file) not in paths else None
 
 
-def import_problem(check, module, child):
-    owner = owner_of(module)
+TOPICS = {"test", "tests", "testing", "doc", "docs", "example", "examples", "benchmark", "benchmarks", "scripts"}
+
+
+def modules_of(name, dist):
+    """Returns the modules by which a package is imported: that of its own name, or all at its top."""
+    tops = set()
+    for f in files_of(dist):
+        first = f.parts[0] if f.parts else ""
+        if len(f.parts) == 2 and f.parts[1].split(".")[0] == "__init__" or len(f.parts) == 1 and f.suffix in (".py", ".so"):
+            tops.add(first.split(".")[0])
+    tops = {t for t in tops if t.isidentifier() and not t.startswith("_") and t not in TOPICS}
+    own = [t for t in sorted(tops) if normal(t) == name]
+    return own or sorted(tops)[:3]
+
+
+def check_packages(check, found, times):
+    """Imports the ordinary packages that the recipe names, each in a child."""
+    lost, extensions = [], {normal(e["name"]) for e in EXPECTED.get("extensions", [])}
+    for name in dict.fromkeys(normal(p["name"]) for p in EXPECTED.get("pins", []) if p.get("step") == "packages"):
+        if name in extensions or name not in found:
+            continue
+        modules = modules_of(name, found[name])
+        if not modules:
+            lost.append(name)
+        for module in [m for m in modules if m not in times]:
+            child = run_child("child_import", {"module": module, "before": [], "look": False, "planned": []}, IMPORT_S)
+            if not child.last("imported") or not child.last("end"):
+                import_problem(check, module, child, name)
+            else:
+                end_problem(check, module, child)
+            times[module] = child.seconds
+    check.figures["not_imported"] = lost
+    return lost
+
+
+def import_problem(check, module, child, owner=None):
+    owner = owner or owner_of(module)
     error = child.line()
     if child.status == "exit" and NEEDS_GPU.search(child.text):
         check.not_run("%s needs a GPU to import: %s" % (module, short(error, 200)))
@@ -177,8 +212,11 @@ def check_imports_of(found, torch_child):
             if EXPECTED.get("forbid_fallback", True):
                 fallback.problem("import %s sets %s: the kernels are not used" % (module, switch), owner or module,
                                  "remove it from the module, or set verify: {forbid_fallback: false}")
+    lost = check_packages(check, found, times)
     check.figures["seconds"] = {m: round(s, 1) for m, s in times.items()}
+    check.figures["limit_s"] = IMPORT_S
     check.what = "%s (limit %g s)" % (listed(("%s %.1f s" % i for i in times.items()), 5) or "nothing", IMPORT_S)
+    check.what += "; no module, so not imported: %s" % listed(lost) if lost else ""
     judge_switches(fallback, check)
     return check, fallback
 

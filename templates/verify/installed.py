@@ -65,7 +65,7 @@ def compiled_name(name):
 
 
 def record_of(dist):
-    """Returns [(file, digest)] of RECORD, or None if the package was not installed from a wheel; raises ValueError.
+    """Returns [(file, digest, size)] of RECORD, or None if the package was not installed from a wheel; raises ValueError.
 
     metadata's own `files` leaves out what is not there since Python 3.12, and that is what is looked for.
     """
@@ -81,7 +81,81 @@ def record_of(dist):
     # Each row has a path, a digest and a size, and a RECORD lists itself.
     if any(len(r) != 3 for r in rows) or not any(r[0].endswith(".dist-info/RECORD") for r in rows):
         raise ValueError("is incomplete")
-    return [(r[0], r[1]) for r in rows]
+    return [tuple(r) for r in rows]
+
+
+def is_code(text, digest):
+    return digest.startswith("sha256=") and (text.endswith(".py") or compiled_name(text))
+
+
+BIG = 16 << 20  # a larger file is compared by its size: torch's libraries have gigabytes
+
+
+def same_file(path, claims):
+    """Tells whether a file is as one of the RECORDs that name it says; None: by its size alone."""
+    size = os.stat(path).st_size
+    if size > BIG:
+        return None if any(s in ("", str(size)) for _, s in claims) else False
+    return any(d == "sha256=" + digest_of(path) for d, _ in claims)
+
+
+def required_by(names, found):
+    """Returns the names and what these packages require, as far as it is installed."""
+    names, todo = set(names), list(names)
+    while todo:
+        dist = found.get(todo.pop())
+        for text in (dist.requires or []) if dist else []:
+            m = re.match(r"[A-Za-z0-9._-]+", text)
+            other = normal(m.group()) if m and "extra ==" not in text else None
+            if other in found and other not in names:
+                names.add(other)
+                todo.append(other)
+    return names
+
+
+def check_records(check, found):
+    """Compares the code of every package but the extensions with its RECORD.
+
+    Several packages may install one path (tests/__init__.py): it is good if one of them describes it. A package that the
+    plan does not need is only reported.
+    """
+    own, extensions = own_packages(), {normal(e["name"]) for e in EXPECTED.get("extensions", [])}
+    rows, claims, without = [], {}, []
+    for name in sorted(set(own) - extensions):
+        try:
+            files = record_of(found[name])
+        except ValueError:
+            files = None
+        if files is None:
+            without.append(name)
+        for text, digest, size in files or []:
+            if is_code(text, digest):
+                path = os.path.realpath(str(found[name].locate_file(text)))
+                rows.append((name, text, path))
+                claims.setdefault(path, []).append((digest, size))
+    planned = required_by({normal(p["name"]) for p in EXPECTED.get("pins", []) + (EXPECTED.get("lock") or {}).get("packages", [])}
+                          | extensions, found)
+    wrong, by_size, seen = {}, 0, {}
+    for name, text, path in rows:
+        if path not in seen:
+            try:
+                seen[path] = same_file(path, claims[path])
+            except OSError as err:
+                seen[path] = err.strerror
+            by_size += seen[path] is None
+        if seen[path] not in (True, None):
+            wrong.setdefault(name, []).append((text, seen[path]))
+    for name in sorted(wrong):
+        text, why = wrong[name][0]
+        more = ", and %d more files" % (len(wrong[name]) - 1) if len(wrong[name]) > 1 else ""
+        if name in planned:
+            check.problem("%s: %s %s%s" % (name, text, "is missing: %s" % why if why else
+                                           "is not the installed file (RECORD differs)", more), name,
+                          "install the package again: its files were changed after the install")
+    others = sorted(set(wrong) - planned)
+    check.figures["records"] = {"packages": len(own) - len(set(own) & extensions) - len(without), "files": len(seen),
+                                "by_size": by_size, "without": without[:50], "others_changed": others[:50]}
+    return others
 
 
 def check_files(check, name, dist):
@@ -96,8 +170,8 @@ def check_files(check, name, dist):
     if rows is None:
         check.figures.setdefault("no_record", []).append(name)
         return
-    for text, digest in rows:
-        if not digest.startswith("sha256=") or not (text.endswith(".py") or compiled_name(text)):
+    for text, digest, _ in rows:
+        if not is_code(text, digest):
             continue
         path = str(dist.locate_file(text))
         looked_at += 1
@@ -164,11 +238,18 @@ def check_set():
         dist = found.get(normal(ext["name"]))
         if dist:
             check_files(check, ext["name"], dist)
+    others = check_records(check, found)
     check.figures["found"] = {r["name"]: r["found"] for r in rows}
     check.what = "%d of %d as planned" % (len(rows) - len(wrong), len(rows))
-    if not wrong and EXPECTED.get("extensions"):
-        n = sum(check.figures.get("files", {}).values())
-        check.what += "; %d files of %s as in RECORD" % (n, listed(e["name"] for e in EXPECTED["extensions"]))
+    if not wrong:
+        records = check.figures["records"]
+        n, what = sum(check.figures.get("files", {}).values()), []
+        if EXPECTED.get("extensions"):
+            what = ["%d files of %s" % (n, listed(e["name"] for e in EXPECTED["extensions"]))]
+        if records["files"]:
+            what.append("%d files of %d %spackages" % (records["files"], records["packages"], "other " if what else ""))
+        check.what += "; %s as in RECORD" % " and ".join(what) if what else ""
+        check.what += " (changed, not in the plan: %s)" % listed(others) if others else ""
     return check
 
 

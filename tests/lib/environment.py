@@ -133,6 +133,8 @@ class Environment:
         os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
         with open(self.path(name), "w") as f:
             f.write(text)
+        if name == "torch/__init__.py":
+            self.record_torch()
 
     def hook(self, text):
         """Runs this code when the environment's Python starts; a sitecustomize.py would be hidden by Debian's own."""
@@ -159,6 +161,15 @@ class Environment:
         if record:
             self.distribution("causal_conv1d", "1.6.2.post1",
                               ["causal_conv1d/__init__.py", "causal_conv1d/interface.py", self.object])
+
+    def record_torch(self):
+        """Writes RECORD for a changed torch/__init__.py: only `installed` is about files that were changed."""
+        record = self.path("torch-2.11.0.dist-info/RECORD")
+        if os.path.exists(record) and not os.path.islink(os.path.dirname(record)):
+            with open(self.path("torch/__init__.py"), "rb") as f:
+                digest = base64.urlsafe_b64encode(hashlib.sha256(f.read()).digest()).decode().rstrip("=")
+            with open(record, "w") as f:
+                f.write("torch/__init__.py,sha256=%s,\ntorch-2.11.0.dist-info/RECORD,,\n" % digest)
 
     def distribution(self, name, version, files):
         for old in os.listdir(self.site):
