@@ -35,7 +35,7 @@ struct doctor_options {
 	struct doctor_stacks LIST(
 		const struct stack *) stacks; /* stacks of the cells of --recipe */
 	const char *venv;                     /* directory of --python, or NULL */
-	double import_s;                      /* time limit of `import torch`, seconds */
+	double import_s;                      /* time limit of each import, seconds */
 };
 
 struct checkup {
