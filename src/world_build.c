@@ -336,6 +336,7 @@ verb_build(struct run *r)
 	struct build_options b = { .secrets = o->secrets,
 				   .progress = (enum progress_mode)o->progress,
 				   .no_cache = o->no_cache,
+				   .no_apt = o->no_apt,
 				   .push = o->push,
 				   .cache_from = o->cache_from,
 				   .cache_to = o->cache_to,

@@ -30,6 +30,9 @@
 {{#own_code}}
 #   APP=DIRECTORY                the recipe's directory, with your own code: {{own_code|comment}} (default: the current directory)
 {{/own_code}}
+{{#apt_why}}
+#   STACKBUILD_APT=no            do not install system packages with apt-get (and sudo)
+{{/apt_why}}
 #   STACKBUILD_UNTIL=STEP        stop after this step; `steps` below lists them
 #   STACKBUILD_MARKS=1           print a line when a step starts and ends, for a program that reads them
 {{#compiles}}
@@ -232,7 +235,9 @@ need() {
     for package in "$@"; do
         dpkg-query -W -f '${db:Status-Status}' "$package" 2> /dev/null | grep -qx installed || missing+=("$package")
     done
-    if [ ${#missing[@]} -gt 0 ]; then
+    if [ ${#missing[@]} -gt 0 ] && [ "${STACKBUILD_APT:-}" = no ]; then
+        log "note: STACKBUILD_APT=no leaves out these system packages, which are missing: ${missing[*]}"
+    elif [ ${#missing[@]} -gt 0 ]; then
         log "installing system packages: ${missing[*]}"
         if [ "$(id -u)" != 0 ]; then
             command -v sudo > /dev/null || fail "run as root: apt-get install ${missing[*]}"

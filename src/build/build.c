@@ -53,6 +53,7 @@ static const char *
 headline(struct work *w)
 {
 	const struct host *h = host_read(w->a, "");
+	struct names missing = venv_missing(w->a, w->plan);
 	struct buf b = BUF(w->a);
 
 	buf_printf(&b, "%s: %s %s, %u core%s, %zu GiB", w->plan->name, w->o->engine->name,
@@ -61,6 +62,11 @@ headline(struct work *w)
 		   (h->mem_limit_mib ? h->mem_limit_mib : h->mem_total_mib) / 1024);
 	for (size_t i = 0; i < w->o->stores.n; i++)
 		buf_printf(&b, "%s%s", i ? ", " : "; store ", store_name(w->o->stores.at[i]));
+	if (!w->o->engine->build && missing.n && w->o->no_apt)
+		buf_printf(&b, "; --no-apt leaves out %s", names_join(w->a, &missing, " "));
+	else if (!w->o->engine->build && missing.n)
+		buf_printf(&b, "; %sapt-get installs %s (--no-apt leaves them out)",
+			   geteuid() ? "sudo " : "", names_join(w->a, &missing, " "));
 	return buf_text(&b);
 }
 
@@ -367,6 +373,8 @@ run_script(struct work *w, const char *path, bool until_inputs)
 	if (w->o->jobs)
 		list_printf(w->a, &c.env, "MAX_JOBS=%u", w->o->jobs);
 	list_push(w->a, &c.env, "STACKBUILD_MARKS=1");
+	if (w->o->no_apt)
+		list_push(w->a, &c.env, "STACKBUILD_APT=no");
 	list_printf(w->a, &c.env, "STACKBUILD_WHEELS=%s/wheels", w->dir);
 	list_push(w->a, &c.env,
 		  until_inputs ? arena_printf(w->a, "STACKBUILD_INPUTS=%s/inputs", w->dir) :

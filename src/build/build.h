@@ -31,6 +31,7 @@ struct build_options {
 	double timeout_s;               /* 0: none */
 	enum progress_mode progress;
 	bool no_cache, push;
+	bool no_apt; /* the script installs no system packages */
 	struct names cache_from, cache_to;
 	bool keep_context;
 	bool colour;

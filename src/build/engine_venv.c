@@ -1,4 +1,5 @@
 #include "engine_parts.h"
+#include "work.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,4 +56,27 @@ venv_probe(struct arena *a, struct engine_state *s)
 	cuda = nvcc(a);
 	s->version = arena_printf(a, "python %s, %s%s", name, cuda ? "nvcc " : "no nvcc",
 				  cuda ? cuda : "");
+}
+
+struct names
+venv_missing(struct arena *a, const struct plan *p)
+{
+	const struct choices *apt = &p->stack->apt;
+	struct names missing = { 0 };
+
+	/* The script installs Python's own packages only if the host has no such Python. */
+	for (size_t i = 0; !p->stack->dnf && i < apt->n; i++) {
+		const char *name = apt->at[i].value;
+		const char *argv[] = { "dpkg-query", "-W", "-f", "${db:Status-Status}", name, NULL };
+		struct proc_result r;
+
+		if (!apt->at[i].given && starts_with(name, "python"))
+			continue;
+		engine_ask(a, argv, NULL, &r);
+		if (!r.started)
+			return missing;
+		if (strcmp(buf_text(&r.out), "installed") != 0)
+			list_push(a, &missing, name);
+	}
+	return missing;
 }

@@ -161,4 +161,7 @@ bool wheels_keep(struct work *w, const char *dir, const char *context);
 /* Checks the wheels that an environment's script downloaded, DIR/NAME/x.whl.  errors SB0510, SB0516; false */
 bool wheels_check(struct work *w, const char *dir);
 
+/* Returns the system packages of a plan that setup.sh would install on this host; no dpkg: none. */
+struct names venv_missing(struct arena *a, const struct plan *p);
+
 #endif
