@@ -36,7 +36,9 @@ enum { EXPLAIN_COLUMNS = 100 };
 static const char *
 full_id(struct arena *a, const char *text)
 {
-	return str_matches(text, "^[0-9]{1,4}$") ? arena_printf(a, "SB%04ld", strtol(text, NULL, 10)) : text;
+	return str_matches(text, "^[0-9]{1,4}$") ?
+		       arena_printf(a, "SB%04ld", strtol(text, NULL, 10)) :
+		       text;
 }
 
 int

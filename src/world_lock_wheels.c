@@ -36,8 +36,7 @@ add_sdist(struct locking *l, struct lock_request *q, const char *name)
 			spec = requirement_parse(a, want->requirement, NULL, NULL)->spec;
 			index = want->index;
 		}
-	d.version =
-		index_sdist(a, index ? index : uv_index(a, q, l->uv), name, spec, &d.requires);
+	d.version = index_sdist(a, index ? index : uv_index(a, q, l->uv), name, spec, &d.requires);
 	d.guessed = !spec || !specifiers_pin(spec);
 	if (d.version)
 		list_push(a, &q->described, d);

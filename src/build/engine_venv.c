@@ -67,7 +67,9 @@ venv_missing(struct arena *a, const struct plan *p)
 	/* The script installs Python's own packages only if the host has no such Python. */
 	for (size_t i = 0; !p->stack->dnf && i < apt->n; i++) {
 		const char *name = apt->at[i].value;
-		const char *argv[] = { "dpkg-query", "-W", "-f", "${db:Status-Status}", name, NULL };
+		const char *argv[] = {
+			"dpkg-query", "-W", "-f", "${db:Status-Status}", name, NULL
+		};
 		struct proc_result r;
 
 		if (!apt->at[i].given && starts_with(name, "python"))

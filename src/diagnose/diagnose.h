@@ -25,10 +25,10 @@ enum { LOG_LINE_MAX = 400 };
 struct cause {
 	const struct signature *of;
 	enum confidence confidence; /* below that of the signature where the log contradicts it */
-	const char *title, *why, *fix; /* texts of the signature, with the log's text for {1} */
+	const char *title, *why, *fix;     /* texts of the signature, with the log's text for {1} */
 	const struct signature *recipe_of; /* the signature with the change of a recipe, or NULL */
 	const char *recipe_value;          /* value for its recipe_set or recipe_add */
-	struct log_lines lines;        /* lines that show the cause; never empty */
+	struct log_lines lines;            /* lines that show the cause; never empty */
 };
 
 struct causes {

@@ -93,8 +93,8 @@ says(struct diagnosis *d, struct matcher *errors, struct str s, unsigned long lo
 	    find_within(&d->warning, s, NULL, steps))
 		return NOTHING;
 	exception = find_within(&d->exception, s, NULL, steps);
-	if (!exception && (!find_within(errors, s, NULL, steps) ||
-			   find_within(&d->calm, s, NULL, steps)))
+	if (!exception &&
+	    (!find_within(errors, s, NULL, steps) || find_within(&d->calm, s, NULL, steps)))
 		return NOTHING;
 	return exception ? EXCEPTION : FAILURE;
 }

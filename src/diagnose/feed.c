@@ -229,10 +229,9 @@ note_warning(struct diagnosis *d, struct seen *s, const char *p, struct str line
 	while (head.n && is_blank(head.p[head.n - 1]))
 		head.n--;
 	/* `UserWarning:` may have its text in the next line. */
-	s->failed = !d->warning.pattern ||
-		    (!find_within(&d->warning, line, NULL, &steps) &&
-		     !(head.n && head.p[head.n - 1] == ':' &&
-		       find_within(&d->warning, head, NULL, &steps)));
+	s->failed = !d->warning.pattern || (!find_within(&d->warning, line, NULL, &steps) &&
+					    !(head.n && head.p[head.n - 1] == ':' &&
+					      find_within(&d->warning, head, NULL, &steps)));
 }
 
 /* Returns true if the log may cost more steps, and the signature in this MiB. */

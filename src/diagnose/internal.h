@@ -45,8 +45,8 @@ struct seen {
 	unsigned long long record;            /* offset of the progress record with tried_to */
 	size_t count;                         /* number of matching lines; 0 after it was undone */
 	unsigned long long first_at, last_at; /* offsets in the log */
-	bool failed;          /* a line that shows it is no warning */
-	unsigned checked;     /* lines that were compared with the mark `warning` */
+	bool failed;                          /* a line that shows it is no warning */
+	unsigned checked;                     /* lines that were compared with the mark `warning` */
 	struct log_line lines[LINES_MAX];
 	char *texts;           /* (LINES_MAX + PATTERN_GROUPS) * (LOG_LINE_MAX + 1) bytes */
 	struct indexes undoes; /* for a mark: the signatures that it undoes */

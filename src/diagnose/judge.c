@@ -79,8 +79,7 @@ follows(const struct candidates *all, const struct candidate *c)
 		if (other == c || !strcmp(other->of->category, c->of->category) ||
 		    is_harmless(all, other))
 			continue;
-		if (c->confidence == CONFIDENCE_POSSIBLE &&
-		    other->confidence > CONFIDENCE_POSSIBLE)
+		if (c->confidence == CONFIDENCE_POSSIBLE && other->confidence > CONFIDENCE_POSSIBLE)
 			return true;
 		/* A general message is dropped in favour of c. */
 		if (c->confidence > other->confidence && other->confidence == CONFIDENCE_POSSIBLE)
@@ -98,8 +97,7 @@ weigh(struct candidate *c, unsigned long long fatal)
 {
 	c->inside = c->seen->last_at >= fatal;
 	c->confidence = c->of->confidence;
-	if (c->inside && !c->seen->failed && !c->of->in_success &&
-	    c->confidence == CONFIDENCE_SURE)
+	if (c->inside && !c->seen->failed && !c->of->in_success && c->confidence == CONFIDENCE_SURE)
 		c->confidence = CONFIDENCE_LIKELY;
 	c->warned = !c->inside && !c->seen->failed;
 	if (!c->inside && c->of->in_success)
@@ -329,9 +327,8 @@ add_families(const struct diagnosis *d, struct causes *all)
 		if (d->signatures[i].literals.n || !seen->count)
 			continue;
 		seen->lines[0].text = copy_line(d, line_round(d->p, d->size, at, LINE_BYTES, 0));
-		found.at[found.n++] =
-			(struct candidate){ &d->signatures[i], seen, CONFIDENCE_POSSIBLE, true,
-					      false };
+		found.at[found.n++] = (struct candidate){ &d->signatures[i], seen,
+							  CONFIDENCE_POSSIBLE, true, false };
 	}
 	qsort(found.at, found.n, sizeof(*found.at), by_rank);
 	for (size_t i = 0; i < found.n && i < FAMILIES_MAX; i++)

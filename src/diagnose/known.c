@@ -30,8 +30,8 @@ extension_of_word(struct arena *a, const struct facts *f, const char *word, bool
 		const struct extension *x = facts_extension(f, names.at[i]);
 
 		if (x && (names_have(&x->imports, word) ||
-			  (directory && (!strcmp(x->name, word) ||
-					 !strcmp(repository(a, x->git), word)))))
+			  (directory &&
+			   (!strcmp(x->name, word) || !strcmp(repository(a, x->git), word)))))
 			e = x;
 	}
 	return e;
@@ -69,8 +69,9 @@ known_fix(struct arena *a, const struct facts *f, const struct signature *s,
 		s->fix_known && s->extension < PATTERN_GROUPS && *groups[s->extension] ?
 			extension_of_text(a, f, groups[s->extension]) :
 			NULL;
-	const struct extension_release *r =
-		e && e->nreleases ? &e->releases[e->nreleases - 1] : e ? &e->any : NULL;
+	const struct extension_release *r = e && e->nreleases ? &e->releases[e->nreleases - 1] :
+					    e                 ? &e->any :
+								NULL;
 	struct buf b = BUF(a);
 
 	for (const char *p = e ? s->fix_known : ""; *p; p++) {

@@ -98,14 +98,16 @@ add_fix(struct arena *a, struct diag *d, const struct node *root, const struct c
 
 	if (at && at->kind == NODE_LIST && c->recipe_of->recipe_add)
 		return add_item(a, d, at, value, text);
-	if (at && at->kind == NODE_SCALAR && c->recipe_of->recipe_set && strcmp(at->s, value) != 0) {
+	if (at && at->kind == NODE_SCALAR && c->recipe_of->recipe_set &&
+	    strcmp(at->s, value) != 0) {
 		diag_fix(d, at->at, edit_scalar(a, at->at, value), "%s", text);
 		return true;
 	}
 	if (at || !end.line || root->at.col != 1 || !root->n || root->pairs[0].key_at.col != 1)
 		return false;
 	diag_fix(d, end,
-		 arena_printf(a, c->recipe_of->recipe_add ? "\n%s:\n  - %s" : "\n%s: %s", key, plain),
+		 arena_printf(a, c->recipe_of->recipe_add ? "\n%s:\n  - %s" : "\n%s: %s", key,
+			      plain),
 		 "%s", text);
 	return true;
 }

@@ -50,9 +50,10 @@ put_cause(struct arena *a, struct buf *out, const struct cause *c, size_t number
 	put_words(a, out, "fix: ", c->fix);
 	if (c->recipe_value)
 		put_words(a, out, "recipe: ",
-			  arena_printf(a, "%s `%s`%s`%s`%s", c->recipe_of->recipe_set ? "set" : "add to",
-				       c->recipe_of->recipe_key, c->recipe_of->recipe_set ? " to " : ": ",
-				       c->recipe_value,
+			  arena_printf(a, "%s `%s`%s`%s`%s",
+				       c->recipe_of->recipe_set ? "set" : "add to",
+				       c->recipe_of->recipe_key,
+				       c->recipe_of->recipe_set ? " to " : ": ", c->recipe_value,
 				       recipe ? "" : "; `--recipe FILE --fix` does this"));
 	put_words(a, out, "source: ", c->of->source);
 }

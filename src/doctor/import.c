@@ -199,7 +199,8 @@ package_modules(struct look *l, struct names requirements)
 		"    tops = {f.parts[0].split('.')[0] for f in files if len(f.parts) == 2 and "
 		"f.parts[1] == '__init__.py' or len(f.parts) == 1 and f.suffix in ('.py', '.so')}\n"
 		"    own = re.sub('[-_.]+', '_', name).lower()\n"
-		"    tops = sorted(t for t in tops if t.isidentifier() and t[0] != '_' and t not in ('tests', 'test', 'docs'))\n"
+		"    tops = sorted(t for t in tops if t.isidentifier() and t[0] != '_' and t not "
+		"in ('tests', 'test', 'docs'))\n"
 		"    for t in [t for t in tops if t.lower() == own] or tops[:3]:\n"
 		"        print(t)\n";
 	struct proc_result r;

@@ -7,8 +7,8 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/diag.h"
-#include "python/python.h"
 #include "parameter.h"
+#include "python/python.h"
 #include "signature.h"
 #include "user.h"
 

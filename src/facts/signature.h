@@ -23,9 +23,9 @@ struct signature {
 	unsigned lines;        /* lines after the literal's that belong to the pattern's text */
 	const char *category;  /* "abi-undefined-symbol" */
 	const char *title, *why, *fix; /* {1} is the first group of the pattern */
-	const char *fix_known; /* the fix if the log's text names an extension, or NULL */
-	unsigned extension;    /* group with a module, file or path of that extension; 0: none */
-	unsigned symbol;       /* group with a symbol of torch; 0: none */
+	const char *fix_known;         /* the fix if the log's text names an extension, or NULL */
+	unsigned extension; /* group with a module, file or path of that extension; 0: none */
+	unsigned symbol;    /* group with a symbol of torch; 0: none */
 	enum confidence confidence;
 	bool in_success;     /* the log of a successful run may contain it */
 	bool in_code;        /* a line of source code in a traceback may show it */

@@ -48,8 +48,8 @@ names_have_grammars(void **state)
 	judge("modal: {app: ", "}", LIST_OF("a", "A.b-c_d", "-a"),
 	      LIST_OF("", "a b", "$(id)", "a/b", "ap-0123456789abcdefghijkl"));
 	judge("modal: {entrypoint: ", "}", LIST_OF("train.py::main", "a/b_c.py::f1"),
-	      LIST_OF(HOSTILE, "train.py::", "t.v2.py::main", "/t.py::f", "../t.py::f",
-		      "t.py::f()", "t.py:f"));
+	      LIST_OF(HOSTILE, "train.py::", "t.v2.py::main", "/t.py::f", "../t.py::f", "t.py::f()",
+		      "t.py:f"));
 	judge("torch: 1.0\nindex: {url: https://h/s, extra: [{url: https://h/e, packages: [",
 	      "]}]}", LIST_OF("a", "A.b-c_d"), LIST_OF(HOSTILE, "a==1", "a-"));
 }
