@@ -1,4 +1,5 @@
-{{! What `stackbuild render -t modal` writes: an app file that `modal deploy` takes.  The names that
+{{! What `stackbuild render -t modal` writes: an app file that `modal deploy` takes; with `-t modal-image`,
+    a module that has only the image.  The names that
     may be used are listed in src/render/modal.c and modal_layers.c. }}
 {{#contents}}
 # {{.|comment}}
@@ -33,8 +34,10 @@ from pathlib import Path
 os.environ["MODAL_IMAGE_BUILDER_VERSION"] = {{builder|python}}
 
 import modal  # noqa: E402
+{{#app}}
 
 app = modal.App({{app|python}})
+{{/app}}
 {{#helpers}}
 
 # Only the host that builds the image has these files; a container has this file only.
@@ -152,6 +155,12 @@ def add_code(image, source, target):
 {{/comments}}
 {{code|code}}
 {{/app_layers}}
+{{^app}}
+
+# A container imports this module, too. No build step can follow: change the recipe instead.
+image = image.add_local_python_source(__name__.partition(".")[0])
+{{/app}}
+{{#app}}
 
 
 {{#args}}
@@ -302,3 +311,4 @@ class {{object|plain}}:
         return self._object.{{name|plain}}(*args, **kwargs)
 {{/methods}}
 {{/class}}
+{{/app}}

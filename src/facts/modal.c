@@ -133,3 +133,20 @@ facts_modal_parameter(const struct facts *f, struct arena *a, const char *call, 
 	};
 	return true;
 }
+
+struct modal_prices
+facts_modal_prices(const struct facts *f)
+{
+	const struct claim *prices = fact_get(facts_file(f, "modal.yaml"), "prices_usd");
+
+	return (struct modal_prices){
+		.cpu_core_hour = fact_number_of(prices, "cpu_core_hour"),
+		.memory_gib_hour = fact_number_of(prices, "memory_gib_hour"),
+	};
+}
+
+const char *
+facts_modal_uv(const struct facts *f)
+{
+	return fact_text_of(fact_get(facts_file(f, "python.yaml"), "uv"), "version");
+}

@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/list.h"
 
-/* The parameters of Modal's client, which ci/modal-signatures writes; part of facts.h. */
+/* The parameters of Modal's client, which ci/modal-signatures writes, and its prices; part of facts.h. */
 struct facts;
 
 /* A parameter of a call of Modal's client, such as min_containers of `function`. */
@@ -25,5 +25,14 @@ struct names facts_modal_parameters(const struct facts *f, const char *call);
 /* Finds a parameter of a call (in a: its texts); false if the call lacks it. */
 bool facts_modal_parameter(const struct facts *f, struct arena *a, const char *call,
 			   const char *name, struct modal_parameter *out);
+
+/* List prices in US dollars; 0: unknown. */
+struct modal_prices {
+	double cpu_core_hour, memory_gib_hour;
+};
+
+struct modal_prices facts_modal_prices(const struct facts *f);
+/* Returns the pinned uv release for `modal.installer: uv`, or NULL. */
+const char *facts_modal_uv(const struct facts *f);
 
 #endif

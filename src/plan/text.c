@@ -157,6 +157,28 @@ table(const struct plan *p, struct arena *a, struct buf *out)
 	}
 }
 
+/* Prints what avoids or shortens the compiles after an edit of packages in a chain. */
+static void
+avoid(const struct plan *p, struct arena *a, struct buf *out)
+{
+	struct names compiled = { 0 };
+
+	for (const struct step *st = p->steps; st < p->steps + p->n; st++)
+		if (st->extension && step_operation(st, OP_COMPILE))
+			list_push(a, &compiled, st->id);
+	if (!compiled.n)
+		return;
+	show_wrapped(
+		out,
+		arena_printf(
+			a,
+			"in a chain, `app.requirements` avoids compiling %s again; `modal.build: "
+			"heavy` compiles with more processors; a prebuilt wheel (`from: release`) "
+			"needs no compile",
+			names_words(a, &compiled, "and")),
+		2);
+}
+
 static void
 edits(const struct plan *p, struct arena *a, struct buf *out)
 {
@@ -188,6 +210,8 @@ edits(const struct plan *p, struct arena *a, struct buf *out)
 				"an edit of packages rebuilds %sabout %s in stages (dockerfile), "
 				"%s in a chain (modal, script)\n",
 				r.least, show_time(a, r.graph_s), show_time(a, r.chain_s));
+		if (r.graph_s < r.chain_s)
+			avoid(p, a, out);
 	}
 	for (const struct step *st = p->steps; st < p->steps + p->n; st++)
 		if (st->extension && stack_prebuilt(a, p->stack, st->extension))

@@ -99,6 +99,8 @@ struct recipe_argument {
 	struct recipe_arguments below;      /* of an object: Retries, a schedule, a bucket */
 };
 
+enum modal_installer { INSTALLER_PIP, INSTALLER_UV };
+
 /* A class of the application that Modal keeps loaded. */
 struct recipe_class {
 	struct span at;     /* line 0: none */
@@ -110,8 +112,10 @@ struct recipe_class {
 struct recipe_modal {
 	struct span at; /* line 0: no `modal` section */
 	struct text app, gpu, timeout_s, scaledown_window_s, entrypoint, cpu, memory_mib, builder,
-		build;           /* "heavy" */
-	struct text client;      /* version of the client that deploys */
+		build;      /* "heavy" */
+	struct text client; /* version of the client that deploys */
+	enum modal_installer installer;
+	struct span installer_at;
 	struct settings volumes; /* mount path: volume name */
 	struct texts secrets;
 	struct texts gpus;    /* all GPUs of a list, in order; `gpu` is the first one */

@@ -32,7 +32,7 @@ const struct shape modal_shape[] = {
 	{ "checklist", VALUE_LIST, "preparations for the first run", 0 },
 	{ "notes", VALUE_LIST, "limits, prices and versions, in lines", 0 },
 	{ "builder", VALUE_TEXT, "version of Modal's image builder", 0 },
-	{ "app", VALUE_TEXT, "name of the app", 0 },
+	{ "app", VALUE_TEXT, "name of the app; missing if the file has only the image", 0 },
 	{ "cell", VALUE_FLAG, "a cell of a matrix: its helpers are in the directory above", 0 },
 	{ "helpers", VALUE_FLAG, "helpers are copied into the image", 0 },
 	{ "constrained", VALUE_FLAG, "pip is called", 0 },
@@ -103,12 +103,14 @@ static void
 add_checklist(struct modal *m)
 {
 	const struct recipe *r = m->recipe;
+	const struct texts none = { 0 };
+	const struct recipe_arguments no_buckets = { 0 };
 
 	add_check(m, "`modal token info` shows a token of the right workspace");
 	add_check(m, "`modal billing summary` shows credits");
-	list_each (x, &m->asked->secrets)
+	list_each (x, m->alone ? &none : &m->asked->secrets)
 		add_check(m, arena_printf(m->a, "`modal secret list` shows %s", x->s));
-	list_each (b, &m->asked->buckets) {
+	list_each (b, m->alone ? &no_buckets : &m->asked->buckets) {
 		const struct recipe_argument *secret = recipe_argument(&b->below, "secret");
 
 		if (secret)
@@ -140,14 +142,16 @@ add_notes(struct modal *m)
 	const struct modal_limits *limits = facts_modal(m->stack->facts);
 	struct names gpus = list_names(m->a, g, &m->gpus, g->s);
 
-	if (gpus.n)
+	if (gpus.n && !m->alone)
 		add_note(m, arena_printf(m->a, "GPU: %s%s%s.", names_join(m->a, &gpus, ", else "),
 					 m->gpu_why ? ", " : "", m->gpu_why ? m->gpu_why : ""));
-	if (recipe_number(m->asked->timeout_s) == limits->timeout_max_s)
+	if (!m->alone && recipe_number(m->asked->timeout_s) == limits->timeout_max_s)
 		add_note(m, arena_printf(m->a,
 					 "%u s is Modal's longest timeout: longer work must save "
 					 "its state to a volume and start again.",
 					 limits->timeout_max_s));
+	if (modal_compile_note(m))
+		add_note(m, modal_compile_note(m));
 	if (m->heavy)
 		add_note(m, "Extensions compile in a function of their own: Modal charges for its "
 			    "processors and memory while it runs.");
@@ -235,21 +239,15 @@ duration(struct modal *m, unsigned seconds)
 	return arena_printf(m->a, "%.3g h", seconds / 3600.0);
 }
 
-/* Adds a command, with the most time and cost of one call: "at most 24 h, about $60". */
+/* Adds a command, with the most time and cost of one call: "at most 24 h, about $60 for the GPU". */
 static void
-usage(struct modal *m, const char *command, const char *what, unsigned limit_s)
+usage(struct modal *m, const char *command, const char *what, enum modal_callee callee,
+      unsigned limit_s)
 {
-	const char *gpu = m->gpus.n ? m->gpus.at[0].s : "";
-	size_t n = strcspn(gpu, ":");
-	const struct modal_gpu *g = facts_modal_gpu(m->stack->facts, arena_copy(m->a, gpu, n));
-	double price = g ? g->usd_per_hour * (gpu[n] ? strtod(gpu + n + 1, NULL) : 1) : 0;
-	double usd = price * limit_s / 3600;
-	struct buf b = BUF(m->a);
-
-	buf_printf(&b, "%-41s %s; at most %s", command, what, duration(m, limit_s));
-	if (price > 0)
-		buf_printf(&b, ", about $%.*f for the GPU", usd < 10 ? 2 : 0, usd);
-	scope_item_text(m->t->top, "usage", buf_text(&b), NOWHERE);
+	scope_item_text(m->t->top, "usage",
+			arena_printf(m->a, "%-41s %s; at most %s%s", command, what,
+				     duration(m, limit_s), modal_cost(m, callee, limit_s)),
+			NOWHERE);
 }
 
 /* Adds the functions for the recipe's program; `modal run FILE` starts the first one. */
@@ -265,19 +263,19 @@ work_functions(struct modal *m)
 	if (m->worker) {
 		add_function(m, "entry", first = m->worker, NULL);
 		usage(m, arena_printf(m->a, "modal run --detach %s %s", file, all),
-		      arena_printf(m->a, "run %s", m->asked->entrypoint.s), limit_s);
+		      arena_printf(m->a, "run %s", m->asked->entrypoint.s), MODAL_PROGRAM, limit_s);
 	}
 	if (words.n) {
 		add_function(m, "command", "command", &words);
 		usage(m,
 		      arena_printf(m->a, "modal run --detach %s%s", file, first ? "::command" : ""),
-		      "run the recipe's command", limit_s);
+		      "run the recipe's command", MODAL_PROGRAM, limit_s);
 		first = first ? first : "command";
 	}
 	if (!first && m->asked->at.line) {
 		add_function(m, "any", first = "run", &none);
 		usage(m, arena_printf(m->a, "modal run --detach %s COMMAND", file),
-		      "run a command in the image", limit_s);
+		      "run a command in the image", MODAL_PROGRAM, limit_s);
 	}
 	if (first)
 		modal_entry_launch(m, first);
@@ -311,7 +309,8 @@ head(struct modal *m)
 	struct scope *v = m->t->top;
 
 	scope_text(v, "builder", m->builder, m->asked->builder.at);
-	scope_text(v, "app", app_name(m), m->asked->app.at);
+	if (!m->alone)
+		scope_text(v, "app", app_name(m), m->asked->app.at);
 	scope_flag(v, "cell", m->recipe->cell != NULL);
 	scope_flag(v, "heavy", m->heavy);
 	if (m->python)
@@ -330,13 +329,14 @@ head(struct modal *m)
 	list_each (e, &m->stack->extensions)
 		if (e->path)
 			scope_item_text(v, "sources", e->path, e->asked->path.at);
-	if (m->entry && !m->copied)
+	if (m->entry && !m->copied && !m->alone)
 		scope_item_text(v, "sources", m->entry, NOWHERE);
-	scope_texts(v, "sources", &files);
+	if (!m->alone)
+		scope_texts(v, "sources", &files);
 }
 
 static struct modal
-checked(struct target *t)
+checked(struct target *t, bool alone)
 {
 	const struct stack *s = t->plan->stack;
 	const struct recipe_modal *asked = &s->recipe->modal;
@@ -349,6 +349,7 @@ checked(struct target *t)
 		.builder = asked->builder.s ? asked->builder.s :
 					      facts_modal(s->facts)->builder_default,
 		.python = s->python_from == PYTHON_BASE ? NULL : s->python.value,
+		.alone = alone,
 		.heavy = asked->build.s && !strcmp(asked->build.s, "heavy"),
 		.written = MAP(t->a),
 	};
@@ -361,26 +362,30 @@ checked(struct target *t)
 void
 modal_judge(struct target *t)
 {
-	checked(t);
+	checked(t, false);
 }
 
 void
 modal_fill(struct target *t)
 {
-	struct modal m = checked(t);
+	struct modal m = checked(t, false);
+	const char *hour;
 
 	if (t->ds->errors)
 		return;
+	hour = modal_cost(&m, MODAL_WEB, 3600);
+	hour = *hour ? hour : NULL;
 	head(&m);
 	modal_add_layers(&m);
 	scope_flag(t->top, "helpers", t->helpers.n > 0);
 	usage(&m, arena_printf(t->a, "modal run %s::smoke", t->file.path),
-	      "build the image and test it", SMOKE_TIMEOUT_S);
+	      "build the image and test it", MODAL_SMOKE, SMOKE_TIMEOUT_S);
 	work_functions(&m);
 	if (m.asked->web.n)
 		scope_item_text(t->top, "usage",
-				arena_printf(t->a, "%-41s serve the web function until Ctrl-C",
-					     arena_printf(t->a, "modal serve %s", t->file.path)),
+				arena_printf(t->a, "%-41s serve the web function until Ctrl-C%s",
+					     arena_printf(t->a, "modal serve %s", t->file.path),
+					     hour ? arena_printf(t->a, "; an hour%s", hour) : ""),
 				NOWHERE);
 	scope_item_text(t->top, "usage",
 			arena_printf(t->a, "%-41s deploy the functions",
@@ -393,4 +398,21 @@ modal_fill(struct target *t)
 		t->file.next = "modal run --detach {path}";
 	else if (m.asked->at.line)
 		t->file.next = "modal run {path}"; /* without arguments: the smoke test */
+}
+
+void
+modal_image_fill(struct target *t)
+{
+	struct modal m = checked(t, true);
+	const char *lines[] = { "from modal_image import image", "app = modal.App(\"my-app\")", "",
+				"@app.function(image=image)" };
+
+	if (t->ds->errors)
+		return;
+	head(&m);
+	modal_add_layers(&m);
+	scope_flag(t->top, "helpers", t->helpers.n > 0);
+	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++)
+		scope_item_text(t->top, "usage", lines[i], NOWHERE);
+	t->file.summary = arena_printf(t->a, "%zu layers", m.layers);
 }

@@ -20,6 +20,7 @@ struct modal {
 	const char *entry;   /* "src/train.py" of the entry point "src/train.py::main"; or NULL */
 	const char *worker;  /* the function of the app file that runs the entry point; or NULL */
 	bool copied;         /* app.copy copies the entry point */
+	bool alone;          /* only the image, for an app of the user: -t modal-image */
 	bool heavy;          /* extensions compile in a build function, for more resources */
 	struct texts gpus;   /* "A100-80GB:2", fallbacks in order; empty: no GPU */
 	const char *gpu_why; /* the reason for the GPUs, if the recipe does not set them; or NULL */
@@ -57,6 +58,16 @@ void modal_add_members(struct modal *m);
 struct texts modal_member_files(const struct modal *m);
 /* Returns the oldest client that has all that the app uses; NULL: every client. */
 const char *modal_client(const struct modal *m);
+
+/* --- prices and times (modal_cost.c) --- */
+
+/*
+ * Returns ", about $60 for the GPU and $43 for processors and memory" for a function's work, or
+ * "" if nothing has a price; price unknown: ", price unknown".
+ */
+const char *modal_cost(const struct modal *m, enum modal_callee callee, double seconds);
+/* Returns how long the extensions compile, and what they cost in functions; NULL: none compile. */
+const char *modal_compile_note(const struct modal *m);
 
 /* The names that templates/modal_app.py may use for a layer. */
 extern const struct shape modal_layer_shape[];

@@ -222,6 +222,8 @@ app_files(struct modal *m)
 		m->list = "app_layers";
 	for (size_t i = 0; i < copy->n; i++)
 		add_app(m, i ? NULL : why, copy->at[i].s, false);
+	if (m->alone)
+		return;
 	if (m->entry && !m->copied)
 		add_app(m, copy->n ? NULL : why, m->entry, false);
 	list_each (x, &files)

@@ -15,6 +15,7 @@ struct pip {
 	const char *options; /* words that need no quotes */
 	struct variables env;
 	bool constrained, compiler;
+	const char *uv; /* pinned release of uv that installs instead of pip, or NULL */
 };
 
 #define CONSTRAINED "-c /opt/stackbuild/constraints.txt --no-cache-dir" /* as in modal_app.py */
@@ -97,23 +98,27 @@ pip_layer(struct modal *m, const char *why, const struct pip *p, struct span at)
 				      "CONSTRAINED");
 	else
 		py_text(&c, "extra_options", p->options);
+	if (p->uv)
+		py_text(&c, "uv_version", p->uv);
 	py_dict(&c, "env", &p->env);
-	if (!p->env.n)
+	if (!p->env.n && (p->compiler || !p->uv))
 		py_code(&c, "env", p->compiler ? "COMPILER" : "PIP");
-	modal_layer(m, why, "pip_install", &c);
+	modal_layer(m, why, p->uv ? "uv_pip_install" : "pip_install", &c);
 }
 
 void
 modal_add_packages(struct modal *m, const struct step *s, const struct operation *op)
 {
 	bool constrained = op->packages.constrained;
-	struct pip p = { .requirements = op->packages.requirements,
-			 .index = op->packages.index.url,
-			 .constrained = constrained,
-			 .compiler = s->kind == STEP_PACKAGES && m->python,
-			 .options =
-				 arena_printf(m->a, "%s%s", op->packages.no_deps ? "--no-deps" : "",
-					      constrained ? "" : " --no-cache-dir") };
+	struct pip p = {
+		.requirements = op->packages.requirements,
+		.index = op->packages.index.url,
+		.constrained = constrained,
+		.compiler = s->kind == STEP_PACKAGES && m->python,
+		.uv = m->asked->installer == INSTALLER_UV ? facts_modal_uv(m->stack->facts) : NULL,
+		.options = arena_printf(m->a, "%s%s", op->packages.no_deps ? "--no-deps" : "",
+					constrained ? "" : " --no-cache-dir")
+	};
 
 	p.options += strspn(p.options, " ");
 	operation_secrets(m->a, op, &p.secrets);

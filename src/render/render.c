@@ -16,30 +16,34 @@ static const struct kind {
 	const char *next;
 	const struct shape *shape;
 	target_fill *fill;
+	const char *template; /* NULL: the file's name */
 } kinds[] = {
 	{ "dockerfile", true, "Dockerfile", LANG_DOCKERFILE, 0644, NULL, dockerfile_shape,
-	  dockerfile_fill },
+	  dockerfile_fill, NULL },
 	{ "modal", true, "modal_app.py", LANG_PYTHON, 0644, "modal deploy {path}", modal_shape,
-	  modal_fill },
-	{ "apptainer", false, "apptainer.def", LANG_SH, 0644, NULL, apptainer_shape,
-	  apptainer_fill },
-	{ "script", false, "setup.sh", LANG_SH, 0755, "{path}", script_shape, script_fill },
+	  modal_fill, NULL },
+	{ "modal-image", false, "modal_image.py", LANG_PYTHON, 0644, NULL, modal_shape,
+	  modal_image_fill, "modal_app.py" },
+	{ "apptainer", false, "apptainer.def", LANG_SH, 0644, NULL, apptainer_shape, apptainer_fill,
+	  NULL },
+	{ "script", false, "setup.sh", LANG_SH, 0755, "{path}", script_shape, script_fill, NULL },
 	{ "requirements", false, "requirements.txt", LANG_PIP, 0644,
-	  "python -m pip install -r {path}", requirements_shape, requirements_fill },
+	  "python -m pip install -r {path}", requirements_shape, requirements_fill, NULL },
 	{ "constraints", false, "constraints.txt", LANG_PIP, 0644,
-	  "python -m pip install -c {path} ...", requirements_shape, constraints_fill },
+	  "python -m pip install -c {path} ...", requirements_shape, constraints_fill, NULL },
 	/* These have no template: their JSON comes from the lock. */
-	{ "cyclonedx", false, "cyclonedx.json", LANG_YAML, 0644, NULL, NULL, cyclonedx_fill },
-	{ "spdx", false, "spdx.json", LANG_YAML, 0644, NULL, NULL, spdx_fill },
+	{ "cyclonedx", false, "cyclonedx.json", LANG_YAML, 0644, NULL, NULL, cyclonedx_fill, NULL },
+	{ "spdx", false, "spdx.json", LANG_YAML, 0644, NULL, NULL, spdx_fill, NULL },
 	/* Each target below has one file for all cells. */
 	{ "bake", false, "docker-bake.hcl", LANG_HCL, 0644,
-	  "OUT={out} docker buildx bake -f {path}", pipeline_shape, pipeline_fill },
-	{ "github", false, "github.yml", LANG_YAML, 0644, NULL, pipeline_shape, pipeline_fill },
+	  "OUT={out} docker buildx bake -f {path}", pipeline_shape, pipeline_fill, NULL },
+	{ "github", false, "github.yml", LANG_YAML, 0644, NULL, pipeline_shape, pipeline_fill,
+	  NULL },
 	{ "gitlab", false, "gitlab-ci.yml", LANG_YAML, 0644, "cp {path} .gitlab-ci.yml",
-	  pipeline_shape, pipeline_fill },
-	{ "slurm", false, "slurm.sh", LANG_SH, 0755, "{path}", cluster_shape, cluster_fill },
+	  pipeline_shape, pipeline_fill, NULL },
+	{ "slurm", false, "slurm.sh", LANG_SH, 0755, "{path}", cluster_shape, cluster_fill, NULL },
 	{ "kubernetes", false, "kubernetes.yaml", LANG_YAML, 0644, NULL, cluster_shape,
-	  cluster_fill },
+	  cluster_fill, NULL },
 };
 
 enum { NKINDS = sizeof(kinds) / sizeof(kinds[0]) };
@@ -242,8 +246,10 @@ write_target(struct run *r, const struct plan *p, const struct names *forced, co
 		target_lines(t.top, "generated", target_generated(scratch, p->stack->recipe));
 	k->fill(&t);
 	good = !own.errors &&
-	       (!k->shape || template_expand(&own, templates_text(t.templates, k->file),
-					     k->language, t.top, &text, &marks));
+	       (!k->shape ||
+		template_expand(&own,
+				templates_text(t.templates, k->template ? k->template : k->file),
+				k->language, t.top, &text, &marks));
 	if (good && k->shape) {
 		t.file.text = buf_text(&text);
 		t.file.size = text.n;

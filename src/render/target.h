@@ -43,8 +43,8 @@ struct target {
  *           a default target, render() turns them into warnings and skips it.
  */
 typedef void target_fill(struct target *t);
-target_fill dockerfile_fill, modal_fill, apptainer_fill, script_fill, requirements_fill,
-	constraints_fill, pipeline_fill, cluster_fill, cyclonedx_fill, spdx_fill;
+target_fill dockerfile_fill, modal_fill, modal_image_fill, apptainer_fill, script_fill,
+	requirements_fill, constraints_fill, pipeline_fill, cluster_fill, cyclonedx_fill, spdx_fill;
 /* The names that their templates may use. */
 extern const struct shape dockerfile_shape[], modal_shape[], apptainer_shape[], script_shape[],
 	requirements_shape[], pipeline_shape[], cluster_shape[];
