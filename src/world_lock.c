@@ -231,6 +231,7 @@ world_index_secrets(struct run *r, const struct recipe *of, struct names *texts)
 
 		if (value) {
 			list_push(r->a, texts, arena_strdup(r->a, value));
+			good = recipe_secret_fits(&r->ds, of, name, value) && good;
 			continue;
 		}
 		good = false;

@@ -343,3 +343,33 @@ recipes_load(struct arena *a, struct diags *ds, const struct facts *f,
 {
 	return recipes_load_from(a, ds, f, o, extends_open_file, NULL);
 }
+
+/* Returns the host of an URL, for a netrc. */
+static const char *
+host_of(struct arena *a, const char *url)
+{
+	const char *at = strstr(url, "://");
+
+	at = at ? at + 3 : url;
+	return arena_copy(a, at, strcspn(at, "/:?#"));
+}
+
+bool
+recipe_secret_fits(struct diags *ds, const struct recipe *r, const char *name, const char *value)
+{
+	const struct recipe_index *of = NULL;
+
+	if (r->index.secret.s && !strcmp(r->index.secret.s, name))
+		of = &r->index;
+	list_each (x, &r->extras)
+		if (!of && x->secret.s && !strcmp(x->secret.s, name))
+			of = x;
+	if (!of || ((strstr(value, "machine") || strstr(value, "default")) &&
+		    strstr(value, "password")))
+		return true;
+	diag_help(diag_at(ds, E_SECRET_FORM, of->secret.at,
+			  "the secret `%s` of an index is not a netrc", name),
+		  "set it to: machine %s login USER password TOKEN",
+		  host_of(ds->arena, of->url.s ? of->url.s : "HOST"));
+	return false;
+}

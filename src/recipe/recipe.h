@@ -286,4 +286,13 @@ void recipe_schema(struct arena *a, const struct facts *f, struct buf *out);
 /* Writes the reference of keys in docs/recipe.md (Markdown), from the key table and the knowledge. */
 void recipe_reference(struct arena *a, const struct facts *f, struct buf *out);
 
+/*
+ * recipe_secret_fits -- checks the value of a secret: that of an index is a netrc.
+ *
+ *   in      value: never printed
+ *   errors  SB0526, false
+ */
+bool recipe_secret_fits(struct diags *ds, const struct recipe *r, const char *name,
+			const char *value);
+
 #endif
