@@ -246,8 +246,7 @@ work_secrets(struct work *w)
 			value = held->text;
 		if (value)
 			list_push(w->a, &w->masked, value);
-		good = (!value ||
-			recipe_secret_fits(w->ds, w->plan->stack->recipe, name, value)) &&
+		good = (!value || recipe_secret_fits(w->ds, w->plan->stack->recipe, name, value)) &&
 		       good;
 		list_printf(w->a, &w->secret_files, "%s=%s", name, file ? file : path);
 	}

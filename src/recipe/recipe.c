@@ -364,8 +364,8 @@ recipe_secret_fits(struct diags *ds, const struct recipe *r, const char *name, c
 	list_each (x, &r->extras)
 		if (!of && x->secret.s && !strcmp(x->secret.s, name))
 			of = x;
-	if (!of || ((strstr(value, "machine") || strstr(value, "default")) &&
-		    strstr(value, "password")))
+	if (!of ||
+	    ((strstr(value, "machine") || strstr(value, "default")) && strstr(value, "password")))
 		return true;
 	diag_help(diag_at(ds, E_SECRET_FORM, of->secret.at,
 			  "the secret `%s` of an index is not a netrc", name),
