@@ -3,7 +3,7 @@
 #include "base/fs.h"
 #include "load.h"
 
-/* The entry point of the Modal app: a script, a function of a file, or a module. */
+/* The entry point of the Modal app (a script, a function of a file, or a module), its web function and class. */
 
 struct recipe_entry
 recipe_entry(struct arena *a, const char *text)
@@ -95,16 +95,35 @@ has_function(struct load *l, const struct recipe_entry *e, struct span at)
 		      "`%s` does not define `%s` at its top level", e->file, e->function);
 }
 
-bool
-entrypoint_read(struct load *l, const struct recipe *r)
+/* Returns whether the files of the recipe are those on the disk. */
+static bool
+is_on_disk(const struct load *l)
+{
+	return strcmp(l->o->path, "-") != 0 && (l->open == extends_open_file || l->o->on_disk);
+}
+
+/* Checks the file of a web function or class, which render adds to the app without app.copy. */
+static bool
+member_read(struct load *l, const struct text *t)
+{
+	struct recipe_entry e = recipe_entry(l->a, t->s);
+
+	if (!t->s || !e.function)
+		return true;
+	if (!fs_exists(beside(l, e.file)))
+		return reject(l, E_ENTRYPOINT, t->at, "name it relative to the recipe's directory",
+			      "`%s` does not exist", e.file);
+	return has_function(l, &e, t->at);
+}
+
+static bool
+entry_read(struct load *l, const struct recipe *r)
 {
 	const struct text *t = &r->modal.entrypoint;
 	struct recipe_entry e = recipe_entry(l->a, t->s);
 	const char *file = e.file;
 
-	if (!t->s || !strcmp(l->o->path, "-") || !(l->open == extends_open_file || l->o->on_disk))
-		return true;
-	if (e.module && !(file = module_file(l, &e)) && !is_own(l, &e))
+	if (!t->s || (e.module && !(file = module_file(l, &e)) && !is_own(l, &e)))
 		return true;
 	if (!file || !fs_exists(beside(l, file)))
 		return reject(l, E_ENTRYPOINT, t->at, "name it relative to the recipe's directory",
@@ -114,4 +133,20 @@ entrypoint_read(struct load *l, const struct recipe *r)
 			      arena_printf(l->a, "add `%s` or its directory to app.copy", file),
 			      "app.copy does not contain `%s`", file);
 	return !e.function || has_function(l, &e, t->at);
+}
+
+bool
+entrypoint_read(struct load *l, const struct recipe *r)
+{
+	const struct recipe_argument *web;
+	const char *call;
+	bool good;
+
+	if (!is_on_disk(l))
+		return true;
+	web = recipe_web_member(&r->modal, &call);
+	good = entry_read(l, r);
+	if (web)
+		good &= member_read(l, &web->value);
+	return member_read(l, &r->modal.class.object) && good;
 }

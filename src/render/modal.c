@@ -239,14 +239,32 @@ duration(struct modal *m, unsigned seconds)
 	return arena_printf(m->a, "%.3g h", seconds / 3600.0);
 }
 
+/* Returns how often Modal may start the program: once, and its retries. */
+static unsigned
+attempts(const struct modal *m)
+{
+	const struct recipe_argument *x = recipe_argument(&m->asked->function, "retries");
+
+	if (x && x->below.n)
+		x = recipe_argument(&x->below, "max_retries");
+	return x && x->value.s ? 1 + (unsigned)recipe_number(x->value) : 1;
+}
+
 /* Adds a command, with the most time and cost of one call: "at most 24 h, about $60 for the GPU". */
 static void
 usage(struct modal *m, const char *command, const char *what, enum modal_callee callee,
       unsigned limit_s)
 {
+	unsigned n = callee == MODAL_PROGRAM ? attempts(m) : 1;
+	const char *all = "";
+
+	if (n > 1)
+		all = arena_printf(m->a, "; all %u attempts: at most %s%s", n,
+				   duration(m, n * limit_s),
+				   modal_cost(m, callee, (double)n * limit_s));
 	scope_item_text(m->t->top, "usage",
-			arena_printf(m->a, "%-41s %s; at most %s%s", command, what,
-				     duration(m, limit_s), modal_cost(m, callee, limit_s)),
+			arena_printf(m->a, "%-41s %s; at most %s%s%s", command, what,
+				     duration(m, limit_s), modal_cost(m, callee, limit_s), all),
 			NOWHERE);
 }
 
