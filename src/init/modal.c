@@ -242,7 +242,7 @@ init_modal(struct init *rd, const struct source *src, const char *function,
 	   const struct names *read)
 {
 	struct app p = { .rd = rd, .src = src, .read = read, .text = BUF(rd->a) };
-	struct source made = { .path = src->path };
+	struct source *made = arena_new_of(rd->a, struct source); /* diagnostics point into it */
 	const struct node *root, *all;
 	unsigned before = rd->ds->errors;
 	size_t from = rd->items.n;
@@ -251,7 +251,8 @@ init_modal(struct init *rd, const struct source *src, const char *function,
 	for (size_t i = 0; i < src->size; i++)
 		if (src->text[i] == '\n')
 			list_push(rd->a, &p.lines, i + 1);
-	p.d = (struct docker){ .rd = rd, .src = &made, .escape = '\\', .vars = MAP(rd->a) };
+	*made = (struct source){ .path = src->path };
+	p.d = (struct docker){ .rd = rd, .src = made, .escape = '\\', .vars = MAP(rd->a) };
 	p.d.origins = &p.origins;
 	root = read_chain(&p, function);
 	if (!root)
@@ -259,8 +260,8 @@ init_modal(struct init *rd, const struct source *src, const char *function,
 	all = node_get(root, "calls");
 	for (size_t i = 0; modal_at(all, i) && rd->ds->errors == before; i++)
 		modal_add_call(&p, modal_at(all, i));
-	made.text = buf_text(&p.text);
-	made.size = p.text.n;
+	made->text = buf_text(&p.text);
+	made->size = p.text.n;
 	if (rd->ds->errors != before || !docker_items(&p.d, from))
 		return false;
 	report_swallowed(&p);

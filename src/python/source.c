@@ -131,7 +131,7 @@ in_statement(const struct scan *s)
 }
 
 static void
-bind(struct scan *s, const char *name, struct python_names *out)
+bind_name(struct scan *s, const char *name, struct python_names *out)
 {
 	if (!map_put(&out->bound, name, (void *)(uintptr_t)name) && out->names.n < NAMES_MAX)
 		list_push(s->a, &out->names, name);
@@ -141,7 +141,7 @@ static void
 bind_word(struct scan *s, struct python_names *out)
 {
 	if (s->token == NAME)
-		bind(s, s->word, out);
+		bind_name(s, s->word, out);
 }
 
 /* "import a.b as c, d" or "from a import b as c, d" after its keyword. */
@@ -161,7 +161,7 @@ read_import(struct scan *s, bool from, struct python_names *out)
 			name = NULL;
 		else if (is_word(s, ".") || is_word(s, ",") || is_word(s, "(") || is_word(s, ")")) {
 			if (name && !is_word(s, "."))
-				bind(s, name, out);
+				bind_name(s, name, out);
 			if (is_word(s, ".")) /* `import a.b` binds a */
 				next(s);
 			else
@@ -171,7 +171,7 @@ read_import(struct scan *s, bool from, struct python_names *out)
 		}
 	}
 	if (name)
-		bind(s, name, out);
+		bind_name(s, name, out);
 }
 
 /* Adds the targets of an assignment: the names before the last `=` that are no attribute, call or
@@ -192,7 +192,7 @@ read_assignment(struct scan *s, struct python_names *out)
 		}
 		if (equals) {
 			list_each (x, &targets)
-				bind(s, *x, out);
+				bind_name(s, *x, out);
 			targets.n = 0;
 			annotation = false;
 		} else if (is_word(s, ":") && !s->depth) {

@@ -31,7 +31,9 @@ add_code(struct modal *m, const char *why, const char *code)
 	struct scope *item = scope_item(m->t->top, m->list);
 
 	target_lines(item, "comments", m->comment);
-	target_lines(item, "comments", why);
+	/* The same comment again would say nothing. */
+	if (why && !map_put(&m->written, why, (void *)(uintptr_t)why))
+		target_lines(item, "comments", why);
 	scope_code(item, "code", code);
 	m->comment = NULL;
 	m->layers++;
@@ -317,6 +319,6 @@ modal_add_layers(struct modal *m)
 	}
 	m->comment = NULL;
 	app_files(m);
-	if (m->worker || m->recipe->app.command.n || m->asked->at.line)
+	if (!m->alone && (m->worker || m->recipe->app.command.n || m->asked->at.line))
 		modal_entry_mount(m);
 }

@@ -26,7 +26,7 @@ image = (
         "git -C /opt/basicsr checkout 8d56e3a045f9fb3e1d8872f92ee4a4f07f886b0a",
     )
     .uv_pip_install("/opt/basicsr", extra_options="--no-deps")
-    .uv_pip_install("gfpgan==1.3.8", "facexlib==0.3.0", "filterpy==1.4.5", extra_options="--no-deps")
+    .uv_pip_install("facexlib==0.3.0", "filterpy==1.4.5", extra_options="--no-deps")
     .run_commands(
         "git clone https://github.com/facebookresearch/pytorch3d.git /opt/pytorch3d && "
         "git -C /opt/pytorch3d checkout 89653419d0973396f3eff1a381ba09a07fffc2ed",
