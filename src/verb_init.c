@@ -165,7 +165,9 @@ add_apps(struct arena *a, struct names *found)
 	for (size_t i = 0; i < all.n && i < LOOKED_AT; i++) {
 		const struct source *src = fs_read_quiet(a, all.at[i], FS_READ_MAX);
 
-		if (src && init_imports_modal(src) && str_matches(src->text, "(App|Stub)[(]"))
+		/* Apps of old clients have another class than App, but decorate functions alike. */
+		if (src && init_imports_modal(src) &&
+		    str_matches(src->text, "App[(]|[.](function|cls)[(]"))
 			list_push(a, found, all.at[i]);
 	}
 }

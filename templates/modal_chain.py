@@ -604,7 +604,7 @@ class Reader:
             options.append(self.option(name, whole, texts, pairs))
 
     def texts(self, value, node, out, pairs=None, name=""):
-        """Adds the texts of a value, as the client flattens lists of them; reports what is unknown."""
+        """Adds the texts of a value, also those in lists, as the client does; reports values that are unknown."""
         if isinstance(value, (list, tuple)):
             for v in value:
                 self.texts(v, getattr(v, "node", None) or node, out, pairs, name)

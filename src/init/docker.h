@@ -196,8 +196,8 @@ void docker_commands(struct docker *d, struct init_item *item);
 void docker_images(struct docker *d);
 /* Decides the items of clones and variables from `from` on, at the end of a file. */
 void docker_decide(struct docker *d, size_t from);
-/* Reads a file of the project beside the Dockerfile, named by its path in the image, in place of
- * `item`; false: it is not there. */
+/* Reads a project file next to the Dockerfile instead of `item`; path: its path in the image. Returns
+ * false if the file does not exist. */
 bool docker_project_file(struct docker *d, struct init_item *item, const char *path);
 /* Warns about the order of the items from `from` on, and about unpinned items (SB0195 to SB0199). */
 void docker_check(struct docker *d, size_t from);

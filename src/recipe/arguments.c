@@ -253,9 +253,7 @@ read_arguments(struct load *l, const struct key *k, const struct node *n, char *
 	struct names names;
 	bool good = true;
 
-	if (n->kind != NODE_MAP)
-		return value_kind(l, k, k->path, n, "a map");
-	if (!within_limit(l, n->at, n->n, ITEMS_MAX, k->path))
+	if (!value_map(l, k, n))
 		return false;
 	for (size_t i = 0; i < n->n && !load_full(l); i++) {
 		const struct pair *pair = &n->pairs[i];
@@ -299,9 +297,7 @@ read_buckets(struct load *l, const struct key *k, const struct node *n, char *ba
 	struct recipe_arguments *out = (void *)(base + k->first.at);
 	bool good = true;
 
-	if (n->kind != NODE_MAP)
-		return value_kind(l, k, k->path, n, "a map");
-	if (!within_limit(l, n->at, n->n, ITEMS_MAX, k->path))
+	if (!value_map(l, k, n))
 		return false;
 	for (size_t i = 0; i < n->n && !load_full(l); i++) {
 		const struct pair *pair = &n->pairs[i];

@@ -244,6 +244,8 @@ bool key_missing(struct load *l, const struct key *k, const char *name, struct s
  */
 bool value_kind(struct load *l, const struct key *k, const char *path, const struct node *n,
 		const char *wanted);
+/* Returns whether a value is a map of at most ITEMS_MAX pairs; false after an error. */
+bool value_map(struct load *l, const struct key *k, const struct node *n);
 
 /* Reads one item of `extensions` in its short form: "name==1.4.0", "name @ URL". */
 bool extension_short(struct load *l, const struct node *n, struct recipe_extension *e);

@@ -152,6 +152,13 @@ mounts_hold(struct load *l, const struct settings *all)
 	return good;
 }
 
+bool
+value_map(struct load *l, const struct key *k, const struct node *n)
+{
+	return n->kind == NODE_MAP ? within_limit(l, n->at, n->n, ITEMS_MAX, k->path) :
+				     value_kind(l, k, k->path, n, "a map");
+}
+
 static bool
 read_settings(struct load *l, const struct key *k, const struct node *n, char *base)
 {
@@ -159,9 +166,7 @@ read_settings(struct load *l, const struct key *k, const struct node *n, char *b
 	grammar *names = key_names(k);
 	bool good = true;
 
-	if (n->kind != NODE_MAP)
-		return value_kind(l, k, k->path, n, "a map");
-	if (!within_limit(l, n->at, n->n, ITEMS_MAX, k->path))
+	if (!value_map(l, k, n))
 		return false;
 	for (size_t i = 0; i < n->n && !load_full(l); i++) {
 		struct setting s = { .name = { n->pairs[i].key, n->pairs[i].key_at } };

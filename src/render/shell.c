@@ -176,7 +176,8 @@ shell_file(const struct shell *sh, const struct operation *op, struct buf *out)
 			  shell_quoted(sh, out->a, arena_copy(out->a, line, strcspn(line, "\n")),
 				       true));
 	list_push(out->a, &words, arena_printf(out->a, "> %s", path));
-	shell_words(sh, &words, false, out);
+	/* A constraints file has one line for each package: a page must not consist of them. */
+	shell_words(sh, &words, true, out);
 }
 
 void

@@ -119,7 +119,7 @@ TOPICS = {"test", "tests", "testing", "doc", "docs", "example", "examples", "ben
 
 
 def modules_of(name, dist):
-    """Returns the modules by which a package is imported: that of its own name, or all at its top."""
+    """Returns the modules to import for a package: the one with its own name, else all top-level modules."""
     tops = set()
     for f in files_of(dist):
         first = f.parts[0] if f.parts else ""
