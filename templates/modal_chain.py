@@ -444,6 +444,9 @@ class Reader:
             if isinstance(other, Image):
                 self.blame(other, first, "init uses the other image: " + self.only(test))
             return first
+        bound = isinstance(a, Bound) and isinstance(b, Bound) and isinstance(a.value, Image) and a.value is b.value
+        if bound and {a.name, b.name} <= {"add_local_dir", "add_local_file"}:
+            return a  # both stay in the app
         same = type(a) is type(b) and not isinstance(a, (Unknown, Object, Ref, Bound, Function)) and a == b
         return a if a is b or same else test
 
