@@ -20,7 +20,8 @@
 struct own_code {
 	struct work *w;
 	const struct stack_extension *e;
-	const char *top; /* absolute, without links */
+	const char *top;   /* absolute, without links */
+	const char *place; /* the same from the recipe's directory, for .dockerignore */
 	const char *to;
 	const struct ignore *ignore;
 	const struct git_rules *git; /* or NULL */
@@ -47,7 +48,7 @@ is_ignored(struct own_code *c, const FTSENT *e, const char *inside)
 		return true;
 	/* A later pattern can keep a file in an ignored directory. */
 	return e->fts_info != FTS_D &&
-	       ignore_has(c->ignore, fs_clean(a, fs_join(a, c->e->path, inside)));
+	       ignore_has(c->ignore, fs_clean(a, fs_join(a, c->place, inside)));
 }
 
 /* Rejects a link that a copy of the directory could not follow. */
@@ -238,6 +239,17 @@ own_code_built(struct work *w, struct wanted_wheel *one, const char *dir)
 
 /* --- all of it --- */
 
+/* Returns a path below a directory, both without links; NULL: it is not below it. */
+static const char *
+below(const char *path, const char *directory)
+{
+	size_t n = strlen(directory);
+
+	if (strncmp(path, directory, n) != 0 || (path[n] && path[n] != '/'))
+		return NULL;
+	return path[n] ? path + n + 1 : ".";
+}
+
 static bool
 copy_code(struct work *w, const struct step *s)
 {
@@ -255,6 +267,8 @@ copy_code(struct work *w, const struct step *s)
 	const char *all;
 	bool good;
 
+	c.place = below(c.top, fs_real(w->a, top));
+	c.place = c.place ? c.place : e->path;
 	c.git = git;
 	good = work_make(w, c.to) && copy_files(&c) && can_build(&c);
 	all = names_join(w->a, &c.lines, "\n");
