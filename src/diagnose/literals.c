@@ -23,10 +23,11 @@ block(const char *p)
 	       (TABLE - 1);
 }
 
+/* Compares from the end: the texts of a bucket begin alike. */
 static bool
 is_at(const char *p, struct str t)
 {
-	for (size_t i = 0; i < t.n; i++)
+	for (size_t i = t.n; i-- > 0;)
 		if (p[i] != t.p[i] && to_lower(p[i]) != to_lower(t.p[i]))
 			return false;
 	return true;
