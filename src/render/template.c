@@ -27,7 +27,7 @@ struct expansion {
 };
 
 /* Lists inside lists multiply, and a template may come from anyone. */
-enum { WORK_MAX = 400 * 1000 * 1000, OUT_MAX = 64 * 1024 * 1024 };
+enum { WORK_MAX = 400 * 1000 * 1000, OUT_MAX = 64 * 1024 * 1024, FAULTS_MAX = 20 };
 
 /* An item of an open list; at the bottom, the target's own values. */
 struct frame {
@@ -419,11 +419,23 @@ check_close(struct expansion *e, const struct tag *t, const struct tag *open)
 	e->p = e->end;
 }
 
+/* Stops after too many errors: most of them follow from the first ones. */
+static bool
+is_full(struct expansion *e)
+{
+	if (e->ds->errors < e->errors + FAULTS_MAX)
+		return false;
+	if (e->ds->errors == e->errors + FAULTS_MAX)
+		diag_at(e->ds, E_TEMPLATE_SYNTAX, (struct span){ .src = e->src },
+			"%d errors found; the rest of the template was not checked", FAULTS_MAX);
+	return true;
+}
+
 /* Expands everything up to the tag that closes the current section, or up to the end. */
 static void
 walk(struct expansion *e, const struct frame *f, const struct tag *open, bool write)
 {
-	while (e->p < e->end && e->work < WORK_MAX && e->out->n < OUT_MAX) {
+	while (e->p < e->end && e->work < WORK_MAX && e->out->n < OUT_MAX && !is_full(e)) {
 		const char *structure = structure_line(e);
 		const struct shape *row;
 		const struct value *v;

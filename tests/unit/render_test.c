@@ -266,7 +266,8 @@ test_refused(void **state)
 static void
 test_limits(void **state)
 {
-	struct buf deep = BUF(a), large = BUF(a), many = BUF(a);
+	struct buf deep = BUF(a), large = BUF(a), many = BUF(a), wrong = BUF(a);
+	const struct diag *last;
 
 	(void)state;
 	for (int i = 0; i < TEMPLATE_DEPTH_MAX; i++)
@@ -283,6 +284,20 @@ test_limits(void **state)
 	ds = DIAGS(ds, a);
 	assert_null(expanded(buf_text(&large)));
 	assert_int_equal(ds.head->code, E_TEMPLATE_SYNTAX);
+	for (int i = 0; i < 20; i++)
+		buf_puts(&wrong, "{{missing}}");
+	ds = DIAGS(ds, a);
+	assert_null(expanded(buf_text(&wrong)));
+	assert_int_equal(ds.errors, 20);
+	buf_puts(&wrong, "{{missing}}{{missing}}");
+	ds = DIAGS(ds, a);
+	assert_null(expanded(buf_text(&wrong)));
+	assert_int_equal(ds.errors, 21);
+	last = ds.head;
+	while (last->next)
+		last = last->next;
+	assert_string_equal(last->text,
+			    "20 errors found; the rest of the template was not checked");
 }
 
 /* --- commands --- */
