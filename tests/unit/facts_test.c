@@ -319,6 +319,14 @@ gpus_by_any_spelling(void **state)
 	assert_string_equal(facts_gpu(f, "b300")->cc, "10.3");
 	assert_string_equal(facts_gpu(f, "RTX 5090")->cc, "12.0");
 	assert_string_equal(facts_gpu(f, "h200")->cc, "9.0");
+	assert_string_equal(facts_gpu(f, "rtx4080super")->name, "RTX 4080 SUPER");
+	assert_string_equal(facts_gpu(f, "rtx4080")->name, "RTX 4080");
+	assert_string_equal(facts_gpu(f, "rtx3070ti")->cc, "8.6");
+	assert_string_equal(facts_gpu(f, "titanrtx")->cc, "7.5");
+	assert_string_equal(facts_gpu(f, "gtx1660")->name, "GTX 1660");
+	assert_string_equal(facts_gpu(f, "a4500")->cc, "8.6");
+	assert_string_equal(facts_gpu(f, "NVIDIA Thor")->cc, "11.0");
+	assert_string_equal(facts_gpu(f, "jetson-thor")->cc, "11.0");
 	assert_null(facts_gpu(f, "rtx"));
 	assert_null(facts_gpu(f, ""));
 	assert_true(facts_cc(f, "9.0") && facts_cc(f, "3.7") && !facts_cc(f, "9.1"));
