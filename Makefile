@@ -333,7 +333,7 @@ ARCHES ?= x86_64 aarch64
 
 .PHONY: dist test-dist deps-dist
 deps-dist:
-	@ci/deps cmake ninja-build dpkg-dev patch xz-utils bzip2 perl python3 python3-venv git
+	@ci/deps cmake ninja-build dpkg-dev patch xz-utils bzip2 perl python3 python3-venv git debian-archive-keyring python-apt-common
 
 dist: deps-dist
 	@BUILD=$(BUILD) PYTHON3=$(PYTHON3) ci/dist/build $(DIST) $(ARCHES)
