@@ -122,9 +122,9 @@ rule_condition_parse(struct arena *a, const char *variable, const char *text,
 		return "write `any` or `all`, and the compute capabilities";
 	}
 	out->absent = !strcmp(text, "absent");
-	if (out->absent && out->variable != VAR_PACKAGE && out->variable != VAR_ENV &&
-	    out->variable != VAR_APT && out->variable != VAR_LIBRARY)
-		return "only a package, env, apt and a library can be absent";
+	if (out->absent && out->variable != VAR_PACKAGE && out->variable != VAR_TORCH &&
+	    out->variable != VAR_ENV && out->variable != VAR_APT && out->variable != VAR_LIBRARY)
+		return "only torch, a package, env, apt and a library can be absent";
 	out->given |= out->absent;
 	if (out->absent || !strcmp(text, "present"))
 		return NULL;
@@ -216,6 +216,8 @@ wrong_together(const struct rule_conditions *all, enum severity severity)
 		    (strcmp(r->name, first->name) != 0 || r->major != first->major))
 			return "conditions compare with one variable at most";
 		first = r->name ? r : first;
+		if (all->at[i].absent && all->at[i].variable == VAR_TORCH && severity == SEV_ERROR)
+			return "`torch: absent` is for warnings and notes";
 		if (all->at[i].variable != VAR_SOURCE)
 			continue;
 		for (size_t k = 0; k <= all->n; k++)

@@ -218,6 +218,10 @@ given_value(const struct rule_case *c, const struct rule_condition *k)
 
 	if (k->variable == VAR_ENV)
 		return env_of(c, k->name);
+	/* A package may require torch: only the finished stack shows whether it is absent. */
+	if (k->variable == VAR_TORCH)
+		return !c->solution || rule_chosen(c, variable_find(c->w, "torch")) >= 0 ? k->name :
+											   NULL;
 	for (size_t g = 0; k->variable == VAR_GPUS && next_gpu(c->w, &g, &gpu);)
 		if (solve_set_has(rule_set(c, k, (int)gpu), 0))
 			return k->name;

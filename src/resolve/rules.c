@@ -126,6 +126,7 @@ places_of(const struct rule_case *c)
 				  brought ? variable_find(c->w, "base") : -1 };
 		const struct setting *set =
 			k->variable == VAR_ENV ? setting_named(&c->w->r->env, k->name) : NULL;
+		const struct recipe_extension *asked;
 		size_t before;
 
 		if (set)
@@ -141,6 +142,10 @@ places_of(const struct rule_case *c)
 					list_push(c->w->a, &all,
 						  (struct finding_place){ p->at, p->note });
 			}
+		/* An extension without a version is no request. */
+		asked = domains[0] < 0 ? NULL : c->w->variables.at[domains[0]]->asked;
+		if (asked && all.n == before)
+			list_push(c->w->a, &all, (struct finding_place){ asked->name.at, NULL });
 	}
 	return all;
 }
@@ -157,7 +162,8 @@ add_finding(const struct rule_case *c)
 		open = one == UNKNOWN ? &r->when.at[i] : open;
 		all = one < all ? one : all;
 	}
-	if (all == UNKNOWN)
+	/* The verdict does not depend on a note. */
+	if (all == UNKNOWN && r->severity != SEV_NOTE)
 		list_push(c->w->a, &c->solution->rules_open, (struct rule_open){ r->name, open });
 	if (all == YES && r->severity != SEV_ERROR)
 		list_push(c->w->a, &c->solution->findings,
