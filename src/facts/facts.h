@@ -38,6 +38,7 @@ const char *facts_date(const struct facts *f);
 /* Parses each text once for all cells of a matrix; the result lives as long as the knowledge. */
 const struct version *facts_version(const struct facts *f, const char *text);
 const struct specifiers *facts_specifiers(const struct facts *f, const char *text);
+const struct requirement *facts_requirement(const struct facts *f, const char *text);
 
 /* --- torch --- */
 
@@ -398,7 +399,6 @@ const struct package_release *package_release(const struct python_package *p,
 /* The nearest releases whose METADATA was read; both are the release itself if its own was read. */
 struct package_span {
 	const struct package_release *older, *newer; /* both NULL if one of them is unknown */
-	bool wide; /* more than half a year apart: releases in between may have other requirements */
 };
 struct package_span package_span(const struct python_package *p, const struct version *v);
 /* Return the source of a release, and of its requirements, for diag_source(). */

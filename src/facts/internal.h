@@ -40,7 +40,7 @@ struct facts_read {
 	struct map paired;       /* the other names of pairings */
 	struct map pairings;     /* normalised name -> struct pairings */
 	struct written_rules LIST(struct written_rule) rules;
-	struct map versions, specifiers; /* text -> parsed value */
+	struct map versions, specifiers, requirements; /* text -> parsed value */
 	struct split_text {
 		const char *text;
 		struct names words;

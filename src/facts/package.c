@@ -5,8 +5,6 @@
 #include "base/str.h"
 #include "internal.h"
 
-enum { WIDE_DAYS = 186 };
-
 /* --- releases/NAME.yaml --- */
 
 const struct claim *
@@ -37,7 +35,7 @@ read_releases(const struct facts *f, const struct claim *file)
 	const struct claim *sources = fact_get(file, "sources");
 	struct package_release *all =
 		arena_array_of(f->a, struct package_release, fact_count(releases));
-	const struct claim *last = NULL; /* requirements of the previous release */
+	const struct claim *last = NULL, *required = NULL; /* of the previous release */
 
 	for (size_t i = 0; i < fact_count(releases); i++) {
 		const struct claim *r = fact_at(releases, i), *wheels = fact_get(r, "wheels");
@@ -52,7 +50,8 @@ read_releases(const struct facts *f, const struct claim *file)
 			.wheels_known = wheels != NULL,
 			.sdist = fact_true_of(r, "sdist"),
 			.yanked = fact_text_of(r, "yanked"),
-			.requires = fact_items(f->a, requires),
+			.requires = requires && requires == required ? all[i - 1].requires :
+								       fact_items(f->a, requires),
 			.requires_known = requires != NULL,
 			.source_name = fact_text_of(r, "requires_source"),
 			.day = fact_day_of(r, "date"),
@@ -62,6 +61,7 @@ read_releases(const struct facts *f, const struct claim *file)
 			all[i].source = fact_text_of(sources, all[i].source_name);
 		set_read(&all[i], file);
 		last = wheels;
+		required = requires;
 	}
 	return all;
 }
@@ -147,7 +147,6 @@ package_span(const struct python_package *p, const struct version *v)
 	}
 	if (!s.older || !s.newer)
 		return (struct package_span){ 0 };
-	s.wide = s.older->day && s.newer->day - s.older->day > WIDE_DAYS;
 	return s;
 }
 

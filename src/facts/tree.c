@@ -201,6 +201,16 @@ facts_specifiers(const struct facts *f, const char *text)
 	return s;
 }
 
+const struct requirement *
+facts_requirement(const struct facts *f, const char *text)
+{
+	const struct requirement *r = map_get(&f->read->requirements, text);
+
+	if (!r && (r = requirement_parse(f->a, text, NULL, NULL)))
+		map_put(&f->read->requirements, arena_strdup(f->a, text), (void *)(uintptr_t)r);
+	return r;
+}
+
 bool
 fact_in_range(const struct facts *f, const char *spec, const char *version)
 {

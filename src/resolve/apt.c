@@ -49,13 +49,13 @@ uses_git(const struct workspace *w)
 }
 
 /* A package that is needed if a condition holds. */
-struct need {
+struct apt_need {
 	bool when;
 	const char *name, *reason;
 };
 
 static void
-add_needs(struct workspace *w, struct choices *list, const struct need *needs, size_t n)
+add_needs(struct workspace *w, struct choices *list, const struct apt_need *needs, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (needs[i].when)
@@ -143,7 +143,7 @@ runtime_apt(struct workspace *w)
 	const char *why = "triton compiles when it runs";
 	bool triton = compiles_at_run_time(w), os = w->s->python_from == PYTHON_OS;
 	struct image_name n = { 0 };
-	const struct need needs[] = {
+	const struct apt_need needs[] = {
 		{ triton, "gcc", why },
 		{ triton, "libc6-dev", why },
 		{ triton && os, "python3-dev", why },
@@ -179,7 +179,7 @@ resolve_apt(struct workspace *w)
 	bool os = from == PYTHON_OS && !s->os, ppa = from == PYTHON_DEADSNAKES;
 	bool file = from == PYTHON_STANDALONE && s->python_build && s->python_build->sha256;
 	bool uv = from == PYTHON_UV || (from == PYTHON_STANDALONE && !file);
-	const struct need needs[] = {
+	const struct apt_need needs[] = {
 		{ os, "python3", "the system's Python" },
 		{ os, "python3-dev", "the system's Python" },
 		{ os, "python3-venv", "the system's Python" },

@@ -96,20 +96,11 @@ resolve_companions(struct workspace *w)
 static bool requires(struct workspace *w, const char *package, const struct package_release *r,
 		     const char *key)
 {
-	const struct solver_variable *python = solution_variable(w->solution, "python");
+	struct needs all = { 0 };
 
-	for (size_t i = 0; r && i < r->requires.n; i++) {
-		const struct requirement *req =
-			starts_with(r->requires.at[i], key) ?
-				requirement_parse(w->a, r->requires.at[i], NULL, NULL) :
-				NULL;
-
-		if (req && !strcmp(req->key, key) &&
-		    solve_set_has(pythons_for(w, package, req->marker),
-				  (size_t)(w->python - python->c)))
-			return true;
-	}
-	return false;
+	if (r && list_any(text, &r->requires, starts_with(*text, key)))
+		all = release_needs(w, package, r);
+	return list_any(x, &all, !strcmp((*x)->req->key, key) && need_holds(w, *x));
 }
 
 /* Returns true if a package may require a companion: METADATA of its release is read, or that of a

@@ -24,8 +24,6 @@ const char *candidate_beyond(struct workspace *w, const struct solver_variable *
 
 /* --- later.c --- */
 
-/* Returns true if a requirement's marker holds for the selected Python, with the recipe's extras. */
-bool applies_here(struct workspace *w, const struct solver_variable *t, const struct marker *m);
 /* Returns "its later release 1.13.3 requires transformers<4.35": what a release soon after a candidate
  * excludes and the recipe pins, or NULL. */
 const char *release_bounded(struct workspace *w, const struct solver_variable *t,

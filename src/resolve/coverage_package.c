@@ -326,16 +326,12 @@ static void
 add_required(struct workspace *w, const struct solver_variable *t, const struct candidate *c,
 	     struct map *seen)
 {
-	const struct package_span span = release_span(w, t, c);
+	const struct needs all = release_needs(w, t->key, release_span(w, t, c).older);
 
-	for (size_t i = 0; span.older && i < span.older->requires.n; i++) {
-		const char *text = span.older->requires.at[i];
-		const struct requirement *req = requirement_parse(w->a, text, NULL, NULL);
-
-		if (req && strcmp(req->key, "torch") != 0 && applies_here(w, t, req->marker) &&
-		    !solution_selected(w->solution, req->key))
-			add_unselected(w, req, seen);
-	}
+	list_each (x, &all)
+		if (strcmp((*x)->req->key, "torch") != 0 && need_holds(w, *x) &&
+		    !solution_selected(w->solution, (*x)->req->key))
+			add_unselected(w, (*x)->req, seen);
 }
 
 static void

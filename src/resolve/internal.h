@@ -78,6 +78,7 @@ struct workspace {
 	struct waiting_pairs waiting, unlisted;
 	struct map environments;           /* "3.11[extra]" -> struct marker_env */
 	struct map pythons_in;             /* specifier, or marker ("; ...") -> Pythons */
+	struct map needs;                  /* text of a requirement -> struct need */
 	struct constraint_kind *rule_rows; /* one for each rule; NULL: not made yet */
 
 	/* The stack that the solution becomes. */
@@ -118,7 +119,8 @@ solve_word *set_one(struct workspace *w, unsigned variable, size_t candidate);
 /* Returns the candidates that a PEP 440 specifier allows, and those without a version. */
 solve_word *set_in(struct workspace *w, unsigned variable, const char *spec);
 const struct version *python_version(const struct workspace *w, const char *text);
-/* Returns the same for parsed clauses; for requests, adds an unknown release if there is none. */
+solve_word *set_matching(struct workspace *w, unsigned variable, const struct specifiers *spec);
+/* Returns the same for a request: adds an unknown release if there is none. */
 solve_word *set_allowed(struct workspace *w, unsigned variable, const struct specifiers *spec);
 solve_word *set_text(struct workspace *w, unsigned variable, const char *text);
 /* Returns the candidates with a lower version; those without a version are not in the set. */
@@ -347,10 +349,8 @@ bool is_tracked(const struct workspace *w, const char *key);
 int requested(const struct workspace *w, unsigned variable);
 /* Returns true if the extension is compiled, and not installed from a wheel. */
 bool is_compiled(const struct recipe_extension *e);
-/* Records what the packages of a list require in any release that was read. */
-void bounds_note(struct workspace *w, const struct recipe_requirements *all);
-/* Returns true if the knowledge base or a release noted by bounds_note() can bound a package. */
-bool bounds_count(const struct workspace *w, const char *key);
+/* Returns true if the knowledge base, or any release of the recipe's packages, can bound a package. */
+bool bounds_count(struct workspace *w, const char *key);
 /* Returns true if the knowledge base limits the releases of `other` for a version. */
 bool has_pairing(struct workspace *w, const char *key, const struct version *v, const char *other);
 /* Returns the releases that were read, for the provider; NULL: it prefers none. */
@@ -358,8 +358,24 @@ const solve_word *releases_wanted(void *workspace, unsigned variable);
 /* Returns the releases with the requirements of a candidate of a package. */
 struct package_span release_span(struct workspace *w, const struct solver_variable *t,
 				 const struct candidate *c);
-/* Returns the Pythons for which a requirement counts, with the extras that the recipe names. */
-solve_word *pythons_for(struct workspace *w, const char *key, const struct marker *m);
+/* A requirement of releases, with the extras that the recipe names. Neighbours share it, so what the
+ * solver needs of it is made once. */
+struct need {
+	const struct requirement *req;
+	const char *text;          /* as METADATA has it */
+	const solve_word *pythons; /* those for which it counts; at least one */
+	bool every;                /* it counts for every Python */
+	bool untracked;            /* the knowledge base has nothing about the package */
+	int other;                 /* the variable of the package; -1: there was none */
+	const char *sentence;      /* "requires numpy<2"; NULL: not made yet */
+	const solve_word *those;   /* the candidates of `other` that it allows, if there were n */
+	size_t n;
+};
+struct needs LIST(struct need *);
+/* Returns the requirements of a release of a package, without those of files at a URL; r: or NULL. */
+struct needs release_needs(struct workspace *w, const char *key, const struct package_release *r);
+/* Returns true if a need counts for the stack's Python. */
+bool need_holds(struct workspace *w, const struct need *x);
 /* Returns true for torchvision and torchaudio, each release of which belongs to one torch. */
 bool is_companion(const char *key);
 /* Returns the release that was built for that torch; NULL: none, or no companion. */

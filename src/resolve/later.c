@@ -5,25 +5,21 @@
  * it allows, or it requires a package of a line that is newer than itself.
  */
 
-/* True if the recipe pins a requirement of a release of t; pip selects unpinned ones. */
-static bool
-is_pinned_for(struct workspace *w, const struct solver_variable *t, const struct version *v,
-	      const struct requirement *req)
+/* Returns the selected release that meets a need of a release of t, if the recipe pins it; pip selects
+ * unpinned ones. NULL: it does not, or the knowledge base has a pairing. */
+static const struct candidate *
+pinned_for(struct workspace *w, const struct solver_variable *t, const struct version *v,
+	   const struct need *x)
 {
-	int at = variable_find(w, req->key);
-	bool torch = !strcmp(req->key, "torch") || is_companion(req->key);
+	const char *key = x->req->key;
+	const struct candidate *c = solution_selected(w->solution, key);
+	bool torch = !strcmp(key, "torch") || is_companion(key);
 
-	return at >= 0 && requested(w, (unsigned)at) >= 0 && !req->url &&
-	       !has_pairing(w, t->key, v, torch ? "torch" : req->key);
-}
-
-bool
-applies_here(struct workspace *w, const struct solver_variable *t, const struct marker *m)
-{
-	int python = variable_find(w, "python");
-
-	return python < 0 || w->solution->chosen[python] < 0 ||
-	       solve_set_has(pythons_for(w, t->key, m), (size_t)w->solution->chosen[python]);
+	return c && c->v && requested(w, (unsigned)variable_find(w, key)) >= 0 &&
+			       need_holds(w, x) &&
+			       !has_pairing(w, t->key, v, torch ? "torch" : key) ?
+		       c :
+		       NULL;
 }
 
 static bool
@@ -59,19 +55,20 @@ release_bounded(struct workspace *w, const struct solver_variable *t, const stru
 
 	while (i < p->n && version_cmp(p->releases[i].v, c->v) <= 0)
 		i++;
-	for (size_t end = i + BOUNDED_SOON; i < p->n && i < end; i++)
-		list_each (text, &p->releases[i].requires) {
-			const struct requirement *req = requirement_parse(w->a, *text, NULL, NULL);
-			const struct candidate *other =
-				req ? solution_selected(w->solution, req->key) : NULL;
+	for (size_t end = i + BOUNDED_SOON; i < p->n && i < end; i++) {
+		const struct needs all = release_needs(w, t->key, &p->releases[i]);
 
-			if (other && other->v && strcmp(req->key, t->key) != 0 &&
-			    is_pinned_for(w, t, c->v, req) && applies_here(w, t, req->marker) &&
+		list_each (x, &all) {
+			const struct requirement *req = (*x)->req;
+			const struct candidate *other = pinned_for(w, t, c->v, *x);
+
+			if (other && strcmp(req->key, t->key) != 0 &&
 			    is_bound_below(w, req, other->v))
 				return arena_printf(w->a, "its later release %s requires %s%s",
 						    p->releases[i].version, req->name,
 						    specifiers_text(w->a, req->spec));
 		}
+	}
 	return NULL;
 }
 
@@ -129,15 +126,14 @@ release_later(struct workspace *w, const struct solver_variable *t, const struct
 	 * one's. */
 	long day = r && r->day ? r->day : span.newer ? span.newer->day : 0;
 
-	for (size_t i = 0; span.older && i < span.older->requires.n; i++) {
-		const struct requirement *req =
-			requirement_parse(w->a, span.older->requires.at[i], NULL, NULL);
-		const struct candidate *other =
-			req ? solution_selected(w->solution, req->key) : NULL;
+	const struct needs all = release_needs(w, t->key, span.older);
 
-		if (other && other->v && !is_bounded(w, req->spec) &&
-		    is_pinned_for(w, t, c->v, req) && applies_here(w, t, req->marker) &&
-		    is_later(w, req->key, other->text, day))
+	list_each (x, &all) {
+		const struct requirement *req = (*x)->req;
+		const struct candidate *other =
+			is_bounded(w, req->spec) ? NULL : pinned_for(w, t, c->v, *x);
+
+		if (other && is_later(w, req->key, other->text, day))
 			return arena_printf(w->a, "%s %s", req->name, other->text);
 	}
 	return NULL;

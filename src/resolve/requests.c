@@ -465,8 +465,6 @@ read_requests(struct workspace *w)
 	read_torch(w);
 	read_base(w);
 	read_machine_and_python(w);
-	bounds_note(w, &r->torch.with);
-	bounds_note(w, &r->packages);
 	name_requested_releases(w, &r->torch.with);
 	name_requested_releases(w, &r->packages);
 	if (r->app.needs)

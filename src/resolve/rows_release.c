@@ -289,65 +289,99 @@ extras_of(const struct workspace *w, const char *key)
 	return extras;
 }
 
-solve_word *
-pythons_for(struct workspace *w, const char *key, const struct marker *m)
+/* Adds a requirement, unless it counts for no Python. Many releases share a marker, so each is
+ * evaluated once. */
+static void
+add_need(struct workspace *w, const struct names *extras, const char *text, struct needs *all)
 {
-	struct names extras = extras_of(w, key);
-
-	return set_pythons_with(w, m, &extras);
-}
-
-/* Parses a requirement of METADATA, and sets *pythons to those for which its marker holds; NULL if it
- * holds for none. Many releases share a marker, so each is evaluated once. */
-static const struct requirement *
-required(struct workspace *w, const struct names *extras, const char *text, solve_word **pythons)
-{
-	const char *marker = strchr(text, ';');
-	const char *key = marker ? marker : ";";
+	struct need *x = extras->n ? NULL : map_get(&w->needs, text);
+	const char *marker = strchr(text, ';'), *key = marker ? marker : ";";
+	solve_word *pythons = x || extras->n ? NULL : map_get(&w->pythons_in, key);
 	unsigned python = the_variable(w, VARIABLE_PYTHON);
 	const struct requirement *req;
 
-	*pythons = extras->n ? NULL : map_get(&w->pythons_in, key);
-	if (*pythons && set_is_empty(w, python, *pythons))
-		return NULL;
-	req = requirement_parse(w->a, text, NULL, NULL);
-	if (req && !*pythons) {
-		*pythons = set_pythons_with(w, req->marker, extras);
-		if (!extras->n)
-			map_put(&w->pythons_in, key, *pythons);
-	}
-	return req && !req->url && !set_is_empty(w, python, *pythons) ? req : NULL;
+	if (x)
+		list_push(w->a, all, x);
+	if (x || (pythons && set_is_empty(w, python, pythons)) ||
+	    !(req = facts_requirement(w->f, text)))
+		return;
+	if (!pythons)
+		pythons = set_pythons_with(w, req->marker, extras);
+	if (!extras->n)
+		map_put(&w->pythons_in, key, pythons);
+	if (req->url || set_is_empty(w, python, pythons))
+		return;
+	x = arena_new_of(w->a, struct need);
+	*x = (struct need){ .req = req, .text = text, .pythons = pythons, .other = -1 };
+	x->every = solve_set_count(pythons, variable_at(w, python)->n) == variable_at(w, python)->n;
+	list_push(w->a, all, x);
+	if (!extras->n)
+		map_put(&w->needs, text, x);
 }
 
-/* Adds that a release requires what the text says; source: of the requirement. */
+struct needs
+release_needs(struct workspace *w, const char *key, const struct package_release *r)
+{
+	const struct names extras = extras_of(w, key);
+	struct needs all = { 0 };
+
+	for (size_t i = 0; r && i < r->requires.n; i++)
+		add_need(w, &extras, r->requires.at[i], &all);
+	return all;
+}
+
+bool
+need_holds(struct workspace *w, const struct need *x)
+{
+	const struct solver_variable *python = solution_variable(w->solution, "python");
+
+	return solve_set_has(x->pythons, (size_t)(w->python - python->c));
+}
+
+/* Finds the variable of a need, and its candidates; false: nothing is known about the package. */
+static bool
+find_other(struct workspace *w, struct need *x)
+{
+	if (x->other < 0)
+		x->other = variable_find(w, x->req->key);
+	if (x->other < 0 && (x->untracked || !is_tracked(w, x->req->key))) {
+		x->untracked = true;
+		return false;
+	}
+	if (x->other < 0)
+		x->other = (int)variable_named(w, x->req->key);
+	if (!x->those || x->n != variable_at(w, (unsigned)x->other)->n) {
+		x->n = variable_at(w, (unsigned)x->other)->n;
+		x->those = set_matching(w, (unsigned)x->other, x->req->spec);
+	}
+	if (!x->sentence)
+		x->sentence = arena_printf(w->a, "requires %s%s", x->req->name,
+					   specifiers_text(w->a, x->req->spec));
+	return true;
+}
+
+/* Adds that a release has a need; source: of the requirement. */
 static void
-require(struct query *q, const struct names *extras, const char *text, const char *source)
+require(struct query *q, struct need *x, const char *source)
 {
 	struct workspace *w = q->w;
-	solve_word *pythons, *those;
-	const struct requirement *req = required(w, extras, text, &pythons);
-	unsigned python = the_variable(w, VARIABLE_PYTHON), other;
 	struct solve_term terms[3] = { THIS(q) };
-	bool every;
+	unsigned other;
 	int asked;
 
-	if (!req || !(is_tracked(w, req->key) || variable_find(w, req->key) >= 0))
+	if (!find_other(w, x))
 		return;
-	other = variable_named(w, req->key);
-	those = set_in(w, other, specifiers_text(w->a, req->spec));
-	asked = requested(w, other);
+	other = (unsigned)x->other;
+	terms[1] = NOT_IN(other, x->those);
 	/* An unknown release may be in the set; for a pinned one, it is known whether it is. */
-	if (set_is_empty(w, other, those) && asked < 0)
-		return;
-	if (set_is_empty(w, other, those))
+	if (set_is_empty(w, other, x->those)) {
+		if ((asked = requested(w, other)) < 0)
+			return;
 		terms[1] = IN(other, set_one(w, other, (size_t)asked));
-	else
-		terms[1] = NOT_IN(other, those);
-	every = solve_set_count(pythons, variable_at(w, python)->n) == variable_at(w, python)->n;
-	terms[2] = IN(python, pythons);
-	add_conflict(q, terms, every ? 2 : 3, source, "%s %s requires %s%s",
-		     variable_at(w, q->variable)->label, candidate_of(q)->text, req->name,
-		     specifiers_text(w->a, req->spec));
+	}
+	terms[2] = IN(the_variable(w, VARIABLE_PYTHON), x->pythons);
+	add_conflict(q, terms, x->every ? 2 : 3, source, "%s %s %s",
+		     variable_at(w, q->variable)->label, candidate_of(q)->text, x->sentence);
 }
 
 struct package_span
@@ -355,6 +389,8 @@ release_span(struct workspace *w, const struct solver_variable *t, const struct 
 {
 	const struct python_package *p = c->v ? facts_package(w->f, t->key) : NULL;
 
+	if (c->published && c->published->requires_known)
+		return (struct package_span){ c->published, c->published };
 	return p ? package_span(p, c->v) : (struct package_span){ 0 };
 }
 
@@ -373,16 +409,16 @@ constraint_release_requires(struct query *q, struct workspace *w)
 	const struct domain *s = w->variables.at[q->variable];
 	const struct python_package *p = facts_package(w->f, s->t.key);
 	struct package_span span = release_span(w, &s->t, candidate_of(q));
-	struct names extras;
+	struct needs all = { 0 };
+	const char *source = NULL;
 
-	if (!span.older || !from_pypi(w, s))
-		return;
-	extras = extras_of(w, s->t.key);
-	for (size_t i = 0; i < span.older->requires.n; i++)
-		if (span.older == span.newer ||
-		    is_shared(p, span.newer, span.older->requires.at[i]))
-			require(q, &extras, span.older->requires.at[i],
-				package_requires_source(w->f, span.older));
+	if (span.older && from_pypi(w, s))
+		all = release_needs(w, s->t.key, span.older);
+	if (all.n)
+		source = package_requires_source(w->f, span.older);
+	list_each (x, &all)
+		if (span.older == span.newer || is_shared(p, span.newer, (*x)->text))
+			require(q, *x, source);
 }
 
 /* stackbuild installs an extension without dependencies, and adds its requirements to the packages,
@@ -393,19 +429,22 @@ constraint_extension_requires(struct query *q, struct workspace *w)
 	const struct domain *s = w->variables.at[q->variable];
 	const struct extension *e = s->entry;
 	const struct extension_release *r = ENTRY(q);
-	struct names all = { 0 };
+	struct names texts = { 0 };
+	struct needs all = { 0 };
 
 	if (e && s->asked)
-		all = extension_requires(w, r ? r : &e->any, s->asked);
-	list_each (text, &all) {
-		const struct requirement *req = requirement_parse(w->a, *text, NULL, NULL);
-		const struct extension *other = req ? facts_extension(w->f, req->key) : NULL;
+		texts = extension_requires(w, r ? r : &e->any, s->asked);
+	list_each (text, &texts)
+		add_need(w, &(struct names){ 0 }, *text, &all);
+	list_each (x, &all) {
+		const char *key = (*x)->req->key;
+		const struct extension *other = facts_extension(w->f, key);
 
-		if (req && !recipe_has(w, req->key) && strcmp(req->key, "torch") != 0 &&
-		    strcmp(req->key, "triton") != 0 &&
-		    !list_any(x, &w->r->torch.with, !strcmp(x->req->key, req->key)) &&
-		    (!other || extension_is_package(other, NULL, req->key)))
-			require(q, &(struct names){ 0 }, *text, r ? r->source : e->any.source);
+		if (!recipe_has(w, key) && strcmp(key, "torch") != 0 &&
+		    strcmp(key, "triton") != 0 &&
+		    !list_any(given, &w->r->torch.with, !strcmp(given->req->key, key)) &&
+		    (!other || extension_is_package(other, NULL, key)))
+			require(q, *x, r ? r->source : e->any.source);
 	}
 }
 

@@ -161,7 +161,7 @@ asks_for(struct query *q, struct workspace *w, const char *requirement, const ch
 	if (!req)
 		return;
 	other = variable_get(w, VARIABLE_PACKAGE, req->key);
-	set = set_in(w, other, specifiers_text(w->a, req->spec));
+	set = set_matching(w, other, req->spec);
 	if (set_is_empty(w, other, set))
 		return;
 	if (some)

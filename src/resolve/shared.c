@@ -298,24 +298,31 @@ releases_wanted(void *ctx, unsigned variable)
 
 /* --- packages that only requirements of other packages name --- */
 
-void
-bounds_note(struct workspace *w, const struct recipe_requirements *all)
+/* Records what the packages of a list require in any release that was read; neighbours share a list. */
+static void
+note_bounds(struct workspace *w, const struct recipe_requirements *all)
 {
-	for (size_t i = 0; i < all->n; i++) {
-		const struct python_package *p = facts_package(w->f, all->at[i].req->key);
+	list_each (q, all) {
+		const struct python_package *p = facts_package(w->f, q->req->key);
+		const char *const *before = NULL;
 
-		for (size_t k = 0; p && k < p->n; k++)
-			for (size_t n = 0; n < p->releases[k].requires.n; n++) {
-				const char *text = p->releases[k].requires.at[n];
-
-				map_put(&w->bounded,
-					arena_copy(w->a, text, strcspn(text, "[<>=!~; @")), w);
-			}
+		for (size_t k = 0; p && k < p->n; before = p->releases[k++].requires.at)
+			if (p->releases[k].requires.at != before)
+				list_each (x, &p->releases[k].requires)
+					map_put(&w->bounded,
+						arena_copy(w->a, *x, strcspn(*x, "[<>=!~; @")), w);
 	}
 }
 
 bool
-bounds_count(const struct workspace *w, const char *key)
+bounds_count(struct workspace *w, const char *key)
 {
-	return is_tracked(w, key) || map_get(&w->bounded, key);
+	if (is_tracked(w, key))
+		return true;
+	if (!w->bounded.n) {
+		map_put(&w->bounded, "", w);
+		note_bounds(w, &w->r->torch.with);
+		note_bounds(w, &w->r->packages);
+	}
+	return map_get(&w->bounded, key);
 }

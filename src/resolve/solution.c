@@ -329,7 +329,7 @@ resolve_solve(struct arena *a, const struct facts *f, const struct recipe *r, un
 
 	r = recipe_without_wheels(a, f, r);
 	*w = (struct workspace){ .a = a, .f = f, .r = r, .by_key = MAP(a) };
-	w->pythons_in = w->environments = w->listed = w->bounded = MAP(a);
+	w->needs = w->pythons_in = w->environments = w->listed = w->bounded = MAP(a);
 	read_requests(w);
 	w->budget.steps = steps ? steps : STEPS_MAX + 4 * (unsigned)w->requests.n;
 	*solution = (struct solution){ .facts = f,

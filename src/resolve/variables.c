@@ -263,7 +263,10 @@ unsigned
 variable_named(struct workspace *w, const char *name)
 {
 	enum variable_kind kind = VARIABLE_TORCH;
+	int found = variable_find(w, name);
 
+	if (found >= 0)
+		return (unsigned)found;
 	while (kind < VARIABLE_KINDS && (!kinds[kind].key || strcmp(kinds[kind].key, name) != 0))
 		kind++;
 	if (kind == VARIABLE_KINDS)
@@ -381,14 +384,20 @@ python_version(const struct workspace *w, const char *text)
 }
 
 solve_word *
-set_in(struct workspace *w, unsigned variable, const char *spec)
+set_matching(struct workspace *w, unsigned variable, const struct specifiers *spec)
 {
-	const struct specifiers *s = facts_specifiers(w->f, spec);
 	bool python = variable == the_variable(w, VARIABLE_PYTHON);
 
-	return SET_WHERE(w, variable, c,
-			 !s || !c->v ||
-				 specifiers_match(s, python ? python_version(w, c->text) : c->v));
+	return SET_WHERE(
+		w, variable, c,
+		!spec || !c->v ||
+			specifiers_match(spec, python ? python_version(w, c->text) : c->v));
+}
+
+solve_word *
+set_in(struct workspace *w, unsigned variable, const char *spec)
+{
+	return set_matching(w, variable, facts_specifiers(w->f, spec));
 }
 
 solve_word *
@@ -474,7 +483,7 @@ set_allowed(struct workspace *w, unsigned variable, const struct specifiers *spe
 	const struct version *exact = specifiers_pin(spec);
 	const char *text = specifiers_text(w->a, spec);
 	const struct python_package *p = facts_package(w->f, variable_at(w, variable)->key);
-	solve_word *set = set_in(w, variable, text);
+	solve_word *set = set_matching(w, variable, spec);
 
 	if (!exact && !set_is_empty(w, variable, set) && !(p && p->sample))
 		return set;

@@ -92,6 +92,7 @@ struct nogood *universe_nogood(struct universe *u, const struct solve_term *term
 struct asking {
 	struct nogood *g;
 	unsigned level;
+	unsigned met; /* level of a decision that satisfies it; 0: none yet */
 };
 struct askings LIST(struct asking);
 

@@ -254,9 +254,14 @@ search_back_to(struct search *s, unsigned level)
 			break;
 		t->decided = -1;
 	}
-	for (size_t i = 0; i < s->asking.n; i++)
-		if (s->asking.at[i].level <= level)
-			s->asking.at[kept++] = s->asking.at[i];
+	for (size_t i = 0; i < s->asking.n; i++) {
+		struct asking one = s->asking.at[i];
+
+		if (one.met > level)
+			one.met = 0;
+		if (one.level <= level)
+			s->asking.at[kept++] = one;
+	}
 	s->asking.n = kept;
 	s->level = level;
 	s->done = s->trail.n;

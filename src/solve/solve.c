@@ -36,11 +36,12 @@ before(const struct search *s, unsigned x, unsigned y)
 	return a->rank != b->rank ? a->rank < b->rank : x < y;
 }
 
-/* Finds the first variable that g requires; returns the number of such variables, or 0 if g is
+/* Finds the first variable that a fact requires; returns the number of such variables, or 0 if it is
  * satisfied. */
 static unsigned
-asked_for(const struct search *s, const struct nogood *g, unsigned *first)
+asked_for(const struct search *s, struct asking *one, unsigned *first)
 {
+	const struct nogood *g = one->g;
 	unsigned open = 0;
 
 	for (unsigned k = 0; k < g->n; k++) {
@@ -48,8 +49,10 @@ asked_for(const struct search *s, const struct nogood *g, unsigned *first)
 		const struct variable *t = &s->u->variables.at[x];
 
 		if (t->decided >= 0) {
-			if (!solve_set_has(g->terms[k].bad, (unsigned)t->decided))
+			if (!solve_set_has(g->terms[k].bad, (unsigned)t->decided)) {
+				one->met = t->decided_level;
 				return 0;
+			}
 			continue;
 		}
 		if (!open || before(s, x, *first))
@@ -66,7 +69,8 @@ next_variable(const struct search *s, unsigned *variable)
 	bool must = false, may = false;
 
 	for (size_t i = 0; i < s->asking.n; i++) {
-		unsigned x = 0, open = asked_for(s, s->asking.at[i].g, &x);
+		struct asking *one = &s->asking.at[i];
+		unsigned x = 0, open = one->met ? 0 : asked_for(s, one, &x);
 
 		if (!open || (open > 1 && must))
 			continue;
