@@ -93,14 +93,14 @@ check_package(struct workspace *w, const char *name, struct span at, const char 
 static void
 check_brought(struct workspace *w, const struct recipe_requirement *q)
 {
+	const struct solver_variable *t = solution_variable(w->solution, q->req->key);
 	const struct candidate *c = decided(w, q->req->key);
-	size_t n = 0;
-	const struct pairing *all = c && c->v ? facts_pairings(w->f, q->req->key, &n) : NULL;
+	const struct pairing *p;
+	size_t i = 0;
 
-	for (size_t i = 0; i < n; i++)
-		if (!all[i].optional && !recipe_has(w, all[i].other) &&
-		    specifiers_match(facts_specifiers(w->f, all[i].spec), c->v))
-			check_package(w, all[i].other, q->text.at, all[i].other, NULL, true);
+	while (c && (p = pairing_next(w, t, c, &i)))
+		if (!p->optional && !recipe_has(w, p->other))
+			check_package(w, p->other, q->text.at, p->other, NULL, true);
 }
 
 void

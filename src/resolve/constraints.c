@@ -122,12 +122,15 @@ constrain_unlisted(struct limits *l, const struct waiting_pairs *all)
 {
 	struct workspace *w = l->w;
 
-	list_each (x, all)
-		if (!x->pairing->inferred && term_holds(w->solution, &IN(x->own, x->these)) &&
-		    is_open(l, x->pairing->other) &&
-		    (!l->torch || is_in(&w->s->torch_packages, variable_at(w, x->own)->key)))
-			constrain(l,
-				  arena_printf(w->a, "%s%s", x->pairing->other, x->pairing->needs));
+	list_each (x, all) {
+		const struct pairing *p = x->pairing;
+		const struct solver_variable *t = variable_at(w, x->own);
+		const struct candidate *c = solution_selected(w->solution, t->key);
+
+		if (!p->inferred && c && pairing_includes(w, t, c, p) && is_open(l, p->other) &&
+		    (!l->torch || is_in(&w->s->torch_packages, t->key)))
+			constrain(l, arena_printf(w->a, "%s%s", p->other, p->needs));
+	}
 }
 
 /* Excludes everything above the newest release that no fact excludes. */

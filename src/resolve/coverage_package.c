@@ -255,7 +255,7 @@ is_limited(struct workspace *w, const char *key)
 		const struct solver_variable *t = variable_at(w, i);
 		const struct candidate *c = selected_package(w, i);
 
-		if (c && c->v && has_pairing(w, t->key, c->v, key))
+		if (c && has_pairing(w, t, c, key))
 			return true;
 	}
 	return false;

@@ -43,7 +43,6 @@ struct unchecked {
 struct waiting_pair {
 	const struct pairing *pairing;
 	unsigned own; /* the variable of the package on the left */
-	const solve_word *these;
 };
 struct waiting_pairs LIST(struct waiting_pair);
 
@@ -351,8 +350,18 @@ int requested(const struct workspace *w, unsigned variable);
 bool is_compiled(const struct recipe_extension *e);
 /* Returns true if the knowledge base, or any release of the recipe's packages, can bound a package. */
 bool bounds_count(struct workspace *w, const char *key);
-/* Returns true if the knowledge base limits the releases of `other` for a version. */
-bool has_pairing(struct workspace *w, const char *key, const struct version *v, const char *other);
+/*
+ * Returns true if a pairing is about a candidate of its first package. Unknown candidates are in no range:
+ * commits, and releases above the newest one that was read, where every range ends.
+ */
+bool pairing_includes(struct workspace *w, const struct solver_variable *t,
+		      const struct candidate *c, const struct pairing *p);
+/* Returns the next pairing, from *i on, of a candidate of a package; NULL: no more. */
+const struct pairing *pairing_next(struct workspace *w, const struct solver_variable *t,
+				   const struct candidate *c, size_t *i);
+/* Returns true if it has one with `other`. */
+bool has_pairing(struct workspace *w, const struct solver_variable *t, const struct candidate *c,
+		 const char *other);
 /* Returns the releases that were read, for the provider; NULL: it prefers none. */
 const solve_word *releases_wanted(void *workspace, unsigned variable);
 /* Returns the releases with the requirements of a candidate of a package. */

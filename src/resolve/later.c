@@ -8,7 +8,7 @@
 /* Returns the selected release that meets a need of a release of t, if the recipe pins it; pip selects
  * unpinned ones. NULL: it does not, or the knowledge base has a pairing. */
 static const struct candidate *
-pinned_for(struct workspace *w, const struct solver_variable *t, const struct version *v,
+pinned_for(struct workspace *w, const struct solver_variable *t, const struct candidate *of,
 	   const struct need *x)
 {
 	const char *key = x->req->key;
@@ -17,7 +17,7 @@ pinned_for(struct workspace *w, const struct solver_variable *t, const struct ve
 
 	return c && c->v && requested(w, (unsigned)variable_find(w, key)) >= 0 &&
 			       need_holds(w, x) &&
-			       !has_pairing(w, t->key, v, torch ? "torch" : key) ?
+			       !has_pairing(w, t, of, torch ? "torch" : key) ?
 		       c :
 		       NULL;
 }
@@ -60,7 +60,7 @@ release_bounded(struct workspace *w, const struct solver_variable *t, const stru
 
 		list_each (x, &all) {
 			const struct requirement *req = (*x)->req;
-			const struct candidate *other = pinned_for(w, t, c->v, *x);
+			const struct candidate *other = pinned_for(w, t, c, *x);
 
 			if (other && strcmp(req->key, t->key) != 0 &&
 			    is_bound_below(w, req, other->v))
@@ -131,7 +131,7 @@ release_later(struct workspace *w, const struct solver_variable *t, const struct
 	list_each (x, &all) {
 		const struct requirement *req = (*x)->req;
 		const struct candidate *other =
-			is_bounded(w, req->spec) ? NULL : pinned_for(w, t, c->v, *x);
+			is_bounded(w, req->spec) ? NULL : pinned_for(w, t, c, *x);
 
 		if (other && is_later(w, req->key, other->text, day))
 			return arena_printf(w->a, "%s %s", req->name, other->text);

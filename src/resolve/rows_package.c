@@ -7,26 +7,48 @@
  * once. If the recipe requires one release of the range, the sentence names only that release.
  */
 
-/*
- * Returns the releases in the range, without unknown ones (a commit, or releases newer than all known
- * ones: a range ends at the newest release that was read).  A fact about every release also holds for the one that pip selects.
- */
-static solve_word *
-numbered_in(struct workspace *w, unsigned variable, const char *spec)
+static bool
+includes(struct workspace *w, const struct pairing *p, const struct specifiers *spec,
+	 const struct solver_variable *t, const struct candidate *c)
 {
-	const struct solver_variable *t = variable_at(w, variable);
-	solve_word *set = set_in(w, variable, spec);
-	bool range = !specifiers_pin(facts_specifiers(w->f, spec));
+	/* A fact about every release also holds for the one that pip selects. */
+	if (!*c->text)
+		return !strcmp(p->spec, ">=0");
+	return c->v && specifiers_match(spec, c->v) &&
+	       (specifiers_pin(spec) || !candidate_beyond(w, t, c)) &&
+	       (c->known || facts_version(w->f, c->text) || !strpbrk(c->text, ">~"));
+}
 
-	for (size_t i = 0; i < t->n; i++) {
-		const struct candidate *c = &t->c[i];
+bool
+pairing_includes(struct workspace *w, const struct solver_variable *t, const struct candidate *c,
+		 const struct pairing *p)
+{
+	return includes(w, p, facts_specifiers(w->f, p->spec), t, c);
+}
 
-		if ((*c->text || strcmp(spec, ">=0") != 0) &&
-		    (!c->v || (range && candidate_beyond(w, t, c)) ||
-		     (!c->known && !facts_version(w->f, c->text) && strpbrk(c->text, ">~"))))
-			solve_set_remove(set, i);
-	}
-	return set;
+const struct pairing *
+pairing_next(struct workspace *w, const struct solver_variable *t, const struct candidate *c,
+	     size_t *i)
+{
+	size_t n;
+	const struct pairing *all = facts_pairings(w->f, t->key, &n);
+
+	while (*i < n && !pairing_includes(w, t, c, &all[*i]))
+		++*i;
+	return *i < n ? &all[(*i)++] : NULL;
+}
+
+bool
+has_pairing(struct workspace *w, const struct solver_variable *t, const struct candidate *c,
+	    const char *other)
+{
+	const struct pairing *p;
+	size_t i = 0;
+
+	while ((p = pairing_next(w, t, c, &i)))
+		if (!strcmp(p->other, other))
+			return true;
+	return false;
 }
 
 static const char *
@@ -42,17 +64,23 @@ sentence(struct workspace *w, const struct pairing *p, unsigned own, const solve
 }
 
 static void
-add_pair(struct query *q, const struct pairing *p, unsigned own, const solve_word *these)
+add_pair(struct query *q, const struct pairing *p, unsigned own)
 {
 	struct workspace *w = q->w;
-	unsigned other = variable_named(w, p->other);
-	solve_word *those = set_in(w, other, p->needs);
+	const struct solver_variable *t = variable_at(w, own);
+	const struct specifiers *spec = facts_specifiers(w->f, p->spec);
+	solve_word *these = SET_WHERE(w, own, c, includes(w, p, spec, t, c)), *those;
 	struct constraint *why;
+	unsigned other;
 
+	if (set_is_empty(w, own, these))
+		return;
+	other = variable_named(w, p->other);
+	those = set_in(w, other, p->needs);
 	/* A release that the knowledge base only names may be in the set, and pip selects it. */
 	if (variable_at(w, other)->kind == VARIABLE_PACKAGE && set_is_empty(w, other, those) &&
 	    !is_requested(w, other)) {
-		list_push(w->a, &w->unlisted, (struct waiting_pair){ p, own, these });
+		list_push(w->a, &w->unlisted, (struct waiting_pair){ p, own });
 		return;
 	}
 	why = add_conflict(q,
@@ -82,45 +110,25 @@ constraint_pairs(struct query *q, struct workspace *w)
 	size_t n = 0;
 	const struct pairing *all = key ? facts_pairings(w->f, key, &n) : NULL;
 
-	for (size_t i = 0; i < n; i++) {
-		const struct pairing *p = &all[i];
-		solve_word *these;
-
+	for (const struct pairing *p = all; p && p < all + n; p++) {
 		/* torch's own limits on numpy are in torch_numpy. */
 		if (p->inferred != inferred ||
 		    (!strcmp(p->name, "numpy") && !strcmp(p->other, "torch")))
 			continue;
-		these = numbered_in(w, q->variable, p->spec);
-		if (set_is_empty(w, q->variable, these))
-			continue;
 		if (may_wait(w, p))
-			list_push(w->a, &w->waiting,
-				  (struct waiting_pair){ p, q->variable, these });
+			list_push(w->a, &w->waiting, (struct waiting_pair){ p, q->variable });
 		else
-			add_pair(q, p, q->variable, these);
+			add_pair(q, p, q->variable);
 	}
 	for (size_t i = 0; key && i < w->waiting.n; i++) {
 		const struct waiting_pair *one = &w->waiting.at[i];
 
 		if (one->pairing->inferred == inferred && !strcmp(one->pairing->other, key))
-			add_pair(q, one->pairing, one->own, one->these);
+			add_pair(q, one->pairing, one->own);
 	}
 }
 
 /* --- torchvision and torchaudio --- */
-
-bool
-has_pairing(struct workspace *w, const char *key, const struct version *v, const char *other)
-{
-	size_t n;
-	const struct pairing *all = facts_pairings(w->f, key, &n);
-
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(all[i].other, other) &&
-		    specifiers_match(facts_specifiers(w->f, all[i].spec), v))
-			return true;
-	return false;
-}
 
 /*
  * Each release was built for one torch, which its metadata pins. For a release without a pair, its
@@ -135,7 +143,7 @@ constraint_companion(struct query *q, struct workspace *w)
 	const char *first = NULL, *source = NULL;
 	solve_word *those = set_none(w, torch);
 
-	if (!is_companion(own->key) || !c->v || has_pairing(w, own->key, c->v, "torch"))
+	if (!is_companion(own->key) || !c->v || has_pairing(w, own, c, "torch"))
 		return;
 	t = variable_at(w, torch);
 	for (size_t i = 0; i < t->n; i++) {
