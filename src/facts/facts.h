@@ -467,8 +467,8 @@ struct rule {
 	const char *sentence, *help, *source; /* help may be NULL */
 };
 
-/* Return the number of rules; the normalised name of the package in the first condition of one, or
- * NULL; and rule `i`, in the order of the files, which is read at its first use. */
+/* Return the number of rules; of one below that number, the normalised name of the package in its first
+ * condition that not only the recipe decides, or NULL; and rule `i`, which is read at its first use. */
 size_t facts_rule_count(const struct facts *f);
 const char *facts_rule_package(const struct facts *f, size_t i);
 const struct rule *facts_rule(const struct facts *f, size_t i);

@@ -15,7 +15,7 @@ struct facts {
 };
 
 struct written_rule {
-	const char *on;          /* package of the first condition, or NULL */
+	const char *on;          /* package whose releases have its clauses, or NULL */
 	size_t file, i;          /* its file, and its index in that file */
 	const struct rule *rule; /* NULL: not read yet */
 };

@@ -233,6 +233,22 @@ new_names(struct packer *p, const struct names *names)
 	return names_join(p->a, &out, " ");
 }
 
+/* Returns the package of the first condition that the recipe alone does not decide, or "-". */
+static const char *
+package_of_rule(struct packer *p, const struct node *when)
+{
+	struct rule_condition c;
+
+	for (size_t i = 0; when && i < when->n; i++) {
+		const char *why = rule_condition_parse(p->a, when->pairs[i].key,
+						       node_text(when->pairs[i].value).s, &c);
+
+		if (!why && !c.given)
+			return c.variable == VAR_PACKAGE ? c.name : "-";
+	}
+	return "-";
+}
+
 /* Writes the first four words of a row at `row`. */
 static void
 put_index(struct packer *p, const struct fact_file *file, size_t row)
@@ -246,12 +262,10 @@ put_index(struct packer *p, const struct fact_file *file, size_t row)
 	for (size_t i = 0; aliases && aliases->kind == NODE_LIST && i < aliases->n; i++)
 		list_push(p->a, &names, aliases->items[i]->s);
 	for (size_t i = 0; rules && i < rules->n; i++) {
-		const struct node *when = node_get(rules->pairs[i].value, "when");
-		const char *package =
-			when && when->n ? rule_package(p->a, when->pairs[0].key) : NULL;
+		const struct node *rule = rules->pairs[i].value;
 
-		if (!node_is_null(rules->pairs[i].value))
-			list_push(p->a, &on, package ? package : "-");
+		if (!node_is_null(rule))
+			list_push(p->a, &on, package_of_rule(p, node_get(rule, "when")));
 	}
 	for (size_t i = 0; pairings && i < pairings->n; i++)
 		list_push(p->a, &paired, node_text(node_get(pairings->items[i], "other")).s);

@@ -37,12 +37,6 @@ variable_of(const char *name)
 					    VAR_PACKAGE;
 }
 
-const char *
-rule_package(struct arena *a, const char *variable)
-{
-	return variable_of(variable) == VAR_PACKAGE ? name_normalize(a, variable) : NULL;
-}
-
 /* --- one condition --- */
 
 /* Reads the variable in braces of "!={torch cuda}.*"; *plain: the text with a version in its place,

@@ -44,7 +44,7 @@ facts_rule_count(const struct facts *f)
 const char *
 facts_rule_package(const struct facts *f, size_t i)
 {
-	return rules_of(f)->at[i].on;
+	return f->read->rules.at[i].on;
 }
 
 const struct rule *

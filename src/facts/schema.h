@@ -57,7 +57,7 @@ fact_hash(const char *key)
 struct fact_row {
 	uint32_t name;    /* "extensions/mamba-ssm.yaml" */
 	uint32_t aliases; /* other names of an extension */
-	uint32_t on;      /* package of each rule's first condition, or "-" */
+	uint32_t on;      /* of each rule, the package whose releases have its clauses, or "-" */
 	uint32_t paired;  /* the other names of its pairings that no earlier file has */
 	uint32_t root;
 };
@@ -179,9 +179,6 @@ const struct facts *facts_with_overlay(struct arena *a, struct diags *ds,
  */
 const char *rule_condition_parse(struct arena *a, const char *variable, const char *text,
 				 struct rule_condition *out);
-
-/* Returns the normalised name of the package that a condition is on, or NULL. */
-const char *rule_package(struct arena *a, const char *variable);
 
 /*
  * rule_read -- reads a rule of a file that facts_check() accepted: its conditions, severity and

@@ -85,26 +85,55 @@ specifier_of(const struct rule_case *c, const struct rule_condition *k)
 		      k->spec;
 }
 
+static const struct specifiers *
+spec_of(const struct rule_case *c, const struct rule_condition *k)
+{
+	return k->spec ? facts_specifiers(c->w->f, specifier_of(c, k)) : NULL;
+}
+
+/* Returns whether a value (NULL: none, or unknown) satisfies a condition; v: its version, or NULL. */
+static enum truth
+truth_of(const struct rule_case *c, const struct rule_condition *k, const struct specifiers *spec,
+	 const char *value, const struct version *v)
+{
+	bool holds;
+
+	if (k->variable == VAR_EXTENSION || (!k->spec && !k->words.n))
+		return YES;
+	if (!value)
+		return k->variable == VAR_PACKAGE ? UNKNOWN : NO;
+	if (spec && !v)
+		v = facts_version(c->w->f, value);
+	holds = spec ? v && specifiers_match(spec, v) : word_matches(c, k, value);
+	return holds ? YES : NO;
+}
+
+static enum truth
+truth_at(const struct rule_case *c, const struct rule_condition *k, const struct specifiers *spec,
+	 int domain, size_t candidate)
+{
+	const struct candidate *x = &variable_at(c->w, (unsigned)domain)->c[candidate];
+	const char *value = rule_value(c->w, k->variable, domain, candidate);
+
+	return truth_of(c, k, spec, value, value == x->text ? x->v : NULL);
+}
+
+enum truth
+rule_truth(const struct rule_case *c, const struct rule_condition *k, int domain, size_t candidate)
+{
+	return domain < 0 ? truth_of(c, k, spec_of(c, k), c->cc, NULL) :
+			    truth_at(c, k, spec_of(c, k), domain, candidate);
+}
+
 solve_word *
 rule_set(const struct rule_case *c, const struct rule_condition *k, int domain)
 {
-	const struct solver_variable *t = variable_at(c->w, (unsigned)domain);
-	const struct specifiers *spec =
-		k->spec ? facts_specifiers(c->w->f, specifier_of(c, k)) : NULL;
+	const struct specifiers *spec = spec_of(c, k);
 	solve_word *set = set_none(c->w, (unsigned)domain);
 
-	if (k->variable == VAR_EXTENSION || (!spec && !k->words.n))
-		return set_all(c->w, (unsigned)domain);
-	for (size_t i = 0; i < t->n; i++) {
-		const char *value = rule_value(c->w, k->variable, domain, i);
-		const struct version *v = t->c[i].v && value == t->c[i].text ? t->c[i].v :
-					  spec && value ? facts_version(c->w->f, value) :
-							  NULL;
-
-		if (spec ? value && v && specifiers_match(spec, v) :
-			   value && word_matches(c, k, value))
+	for (size_t i = 0; i < variable_at(c->w, (unsigned)domain)->n; i++)
+		if (truth_at(c, k, spec, domain, i) == YES)
 			solve_set_add(set, i);
-	}
 	return set;
 }
 
@@ -223,7 +252,7 @@ given_value(const struct rule_case *c, const struct rule_condition *k)
 		return !c->solution || rule_chosen(c, variable_find(c->w, "torch")) >= 0 ? k->name :
 											   NULL;
 	for (size_t g = 0; k->variable == VAR_GPUS && next_gpu(c->w, &g, &gpu);)
-		if (solve_set_has(rule_set(c, k, (int)gpu), 0))
+		if (rule_truth(c, k, (int)gpu, 0) == YES)
 			return k->name;
 	if (k->variable == VAR_PACKAGE)
 		return recipe_has(c->w, k->name) ? k->name : NULL;
@@ -250,7 +279,7 @@ rule_can_hold(const struct rule_case *c)
 		unsigned gpu;
 
 		for (size_t g = 0; k->all && next_gpu(c->w, &g, &gpu); any = true)
-			if (!solve_set_has(rule_set(c, k, (int)gpu), 0))
+			if (rule_truth(c, k, (int)gpu, 0) != YES)
 				return false;
 		if ((k->given &&
 		     (k->absent ? value != NULL :

@@ -73,8 +73,6 @@ add_clause(struct rule_case *c)
 
 /* --- findings about the finished stack --- */
 
-enum truth { NO, UNKNOWN, YES };
-
 /* Returns true for values that the solver selects freely, because the recipe leaves them open. */
 static bool
 is_open(const struct workspace *w, enum rule_variable variable)
@@ -93,6 +91,7 @@ is_open(const struct workspace *w, enum rule_variable variable)
 	}
 }
 
+/* Returns whether the finished stack satisfies a condition that no other part of each_case() decides. */
 static enum truth
 truth_of(const struct rule_case *c, const struct rule_condition *k)
 {
@@ -101,15 +100,13 @@ truth_of(const struct rule_case *c, const struct rule_condition *k)
 
 	if (k->given || k->all)
 		return YES;
+	if (c->cc && variable == VAR_GPUS)
+		return rule_truth(c, k, -1, 0);
 	if (at < 0)
 		return variable == VAR_GCC || variable == VAR_GLIBC ? UNKNOWN : NO;
 	if (is_open(c->w, variable))
 		return UNKNOWN;
-	if (solve_set_has(rule_set(c, k, domain), (size_t)at))
-		return YES;
-	return variable == VAR_PACKAGE && !rule_value(c->w, variable, domain, (size_t)at) ?
-		       UNKNOWN :
-		       NO;
+	return rule_truth(c, k, domain, (size_t)at);
 }
 
 /* For packages of an image, returns the place of the image. */
@@ -151,7 +148,7 @@ places_of(const struct rule_case *c)
 }
 
 static void
-add_finding(const struct rule_case *c)
+judge(const struct rule_case *c)
 {
 	const struct rule *r = c->rule;
 	const struct rule_condition *open = NULL;
@@ -163,9 +160,11 @@ add_finding(const struct rule_case *c)
 		all = one < all ? one : all;
 	}
 	/* The verdict does not depend on a note. */
-	if (all == UNKNOWN && r->severity != SEV_NOTE)
+	if (c->cc)
+		*c->rejected |= all == YES;
+	else if (all == UNKNOWN && r->severity != SEV_NOTE)
 		list_push(c->w->a, &c->solution->rules_open, (struct rule_open){ r->name, open });
-	if (all == YES && r->severity != SEV_ERROR)
+	else if (all == YES && r->severity != SEV_ERROR)
 		list_push(c->w->a, &c->solution->findings,
 			  (struct finding){ .rule = r,
 					    .sentence = rule_sentence(c, r->sentence),
@@ -206,7 +205,7 @@ each_case(struct rule_case c)
 
 		if (k->reference.name)
 			r = c.reference = &k->reference;
-		if ((!any_gpu && k->variable != VAR_EXTENSION) || *domain >= 0)
+		if ((any_gpu ? c.cc != NULL : k->variable != VAR_EXTENSION) || *domain >= 0)
 			continue;
 		for (int at = 0; at < (int)c.w->variables.n; at++)
 			if (variable_at(c.w, (unsigned)at)->kind ==
@@ -219,7 +218,7 @@ each_case(struct rule_case c)
 	if (!c.value && ((c.q && anchor_of(&c) != (int)c.q->variable) || !rule_can_hold(&c)))
 		return;
 	if (!r)
-		c.solution ? add_finding(&c) : add_clause(&c);
+		c.solution ? judge(&c) : add_clause(&c);
 	c.of = r ? rule_domain(&c, r->variable, r->name) : -1;
 	for (size_t i = 0; c.of >= 0 && i < variable_at(c.w, (unsigned)c.of)->n; i++) {
 		c.value = rule_value(c.w, r->variable, c.of, i);
@@ -233,84 +232,62 @@ each_case(struct rule_case c)
 	}
 }
 
-void
-add_rules(struct query *q)
+/* Evaluates the rules of which the package of the first condition is in the stack; of a variable of the
+ * solver, those about it. */
+static void
+each_rule(struct rule_case c)
 {
-	struct rule_case c = { .w = q->w, .q = q, .extension = -1, .gpu = -1 };
-	struct constraint_kind *row = q->w->rule_rows;
-	size_t n = facts_rule_count(q->w->f);
-	const char *key = variable_at(q->w, q->variable)->key;
+	struct workspace *w = c.w;
+	struct constraint_kind *row = w->rule_rows;
+	size_t n = facts_rule_count(w->f);
+	const char *key = c.q ? variable_at(w, c.q->variable)->key : NULL;
+	bool package = c.q && variable_at(w, c.q->variable)->kind == VARIABLE_PACKAGE;
 
+	c.extension = c.gpu = -1;
 	if (!row)
-		row = q->w->rule_rows = arena_array_of(q->w->a, struct constraint_kind, n + 1);
+		row = w->rule_rows = arena_array_of(w->a, struct constraint_kind, n + 1);
 	for (size_t i = 0; i < n; i++, row++) {
-		const char *on = facts_rule_package(q->w->f, i);
+		const char *on = facts_rule_package(w->f, i);
 
 		/* Most rules concern another package than the current variable. */
-		if (on && !(key && *on == *key && !strcmp(on, key)))
+		if (on ? (key ? *on != *key || strcmp(on, key) != 0 : variable_find(w, on) < 0) :
+			 package)
 			continue;
-		c.rule = facts_rule(q->w->f, i);
+		c.rule = facts_rule(w->f, i);
+		if ((c.q || c.cc) && c.rule->severity != SEV_ERROR)
+			continue;
 		/* In a conflict of several facts, the sentence of a rule is the most useful one. */
 		*row = (struct constraint_kind){ .name = c.rule->name,
 						 .code = c.rule->code,
 						 .priority = 65 };
-		q->kind = row;
-		if (c.rule->severity == SEV_ERROR)
-			each_case(c);
+		if (c.q)
+			c.q->kind = row;
+		each_case(c);
 	}
+}
+
+void
+add_rules(struct query *q)
+{
+	each_rule((struct rule_case){ .w = q->w, .q = q });
 }
 
 void
 check_rules(struct workspace *w, struct solution *solution)
 {
-	struct rule_case c = { .w = w, .solution = solution, .extension = -1, .gpu = -1 };
-	size_t n = solution->nchosen ? facts_rule_count(w->f) : 0;
-
-	for (size_t i = 0; i < n; i++) {
-		const char *on = facts_rule_package(w->f, i);
-
-		if (on && variable_find(w, on) < 0)
-			continue;
-		c.rule = facts_rule(w->f, i);
-		each_case(c);
-	}
-}
-
-/* Returns whether all other conditions are true in the finished stack, and that on GPUs for cc. */
-static bool
-rejects_gpu(const struct rule_case *c, const char *cc)
-{
-	const struct version *v = facts_version(c->w->f, cc);
-	bool gpu = false;
-
-	list_each (k, &c->rule->when) {
-		if (k->all || k->reference.name || k->variable == VAR_EXTENSION ||
-		    k->variable == VAR_SOURCE ||
-		    (k->variable == VAR_GPUS && !k->given ?
-			     !k->spec || !specifiers_match(facts_specifiers(c->w->f, k->spec), v) :
-			     truth_of(c, k) != YES || (k->given && !rule_can_hold(c))))
-			return false;
-		gpu |= k->variable == VAR_GPUS && !k->given;
-	}
-	return gpu;
+	if (solution->nchosen)
+		each_rule((struct rule_case){ .w = w, .solution = solution });
 }
 
 bool
 rules_reject_gpu(struct workspace *w, const char *cc)
 {
-	/* The cast is safe: truth_of() only reads the solution. */
-	struct rule_case c = { .w = w, .extension = -1, .gpu = -1 };
-	size_t n = facts_rule_count(w->f);
 	bool rejected = false;
 
-	c.solution = (struct solution *)(uintptr_t)w->solution;
-	for (size_t i = 0; i < n && !rejected; i++) {
-		const char *on = facts_rule_package(w->f, i);
-
-		if (!on || variable_find(w, on) < 0)
-			continue;
-		c.rule = facts_rule(w->f, i);
-		rejected = c.rule->severity == SEV_ERROR && rejects_gpu(&c, cc);
-	}
+	/* The cast is safe: judge() only reads the solution for a GPU. */
+	each_rule((struct rule_case){ .w = w,
+				      .solution = (struct solution *)(uintptr_t)w->solution,
+				      .cc = cc,
+				      .rejected = &rejected });
 	return rejected;
 }

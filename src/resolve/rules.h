@@ -9,7 +9,9 @@ struct rule_case {
 	const struct rule *rule;
 	struct solution *solution; /* the finished stack; NULL for the solver */
 	struct query *q;           /* for the solver: the first condition is on its variable */
-	int extension, gpu;        /* variables of the quantifiers, or -1 */
+	const char *cc;     /* with a solution: a GPU instead of those of the recipe; or NULL */
+	bool *rejected;     /* for cc: set to true if the rule rejects it */
+	int extension, gpu; /* variables of the quantifiers, or -1 */
 	const struct rule_reference *reference; /* or NULL */
 	int of;                                 /* the variable that has its value */
 	const char *value;
@@ -23,6 +25,10 @@ const char *rule_value(struct workspace *w, enum rule_variable variable, int dom
 		       size_t candidate);
 /* Returns the candidate of a variable that the finished stack has, or -1. */
 int rule_chosen(const struct rule_case *c, int domain);
+enum truth { NO, UNKNOWN, YES };
+/* Returns whether a candidate satisfies a condition; domain -1: whether c->cc does. */
+enum truth rule_truth(const struct rule_case *c, const struct rule_condition *k, int domain,
+		      size_t candidate);
 /* Returns the candidates that satisfy a condition. */
 solve_word *rule_set(const struct rule_case *c, const struct rule_condition *k, int domain);
 /* Returns false if a condition that no selection can change is false. */
