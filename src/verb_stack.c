@@ -224,7 +224,8 @@ plan_cell(void *ctx, struct arena *a, struct diags *ds, const struct recipe *cel
 	unsigned before = ds->errors;
 
 	/* Rejects what `check` rejects, even if the requested target can express it. */
-	if (p && !o.force && r->o->targets.n && !names_have(&r->o->targets, "modal"))
+	if (p && !o.force && r->o->targets.n && !names_have(&r->o->targets, "modal") &&
+	    !names_have(&r->o->targets, RENDER_ALL))
 		render_judge(a, ds, p);
 	return ds->errors == before ? p : NULL;
 }

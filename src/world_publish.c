@@ -42,7 +42,7 @@ render_own(struct run *r, const struct recipes *rs, const char *const *targets, 
 				   .recipes = rs };
 
 	in.templates = templates_open(r->a, &r->ds, NULL);
-	return in.templates && render(r->a, &r->ds, &in, files);
+	return in.templates && render(r->a, &r->ds, &in, files) && !r->ds.errors;
 }
 
 static bool

@@ -273,5 +273,5 @@ cluster_fill(struct target *t)
 	add_groups(t, &s, no);
 	if (t->language == LANG_YAML)
 		add_jobs(t, &s, stack);
-	t->file.summary = arena_printf(t->a, "%zu cells", m->cells.n);
+	t->file.summary = arena_printf(t->a, "%zu cell%s", m->cells.n, m->cells.n == 1 ? "" : "s");
 }

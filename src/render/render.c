@@ -1,5 +1,6 @@
 #include "render.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #include "base/fs.h"
@@ -55,6 +56,7 @@ render_targets(struct arena *a)
 
 	for (size_t i = 0; i < NKINDS; i++)
 		list_push(a, &all, kinds[i].name);
+	list_push(a, &all, RENDER_ALL);
 	return all;
 }
 
@@ -73,32 +75,54 @@ struct run {
 	struct diags *ds;
 	const struct render_input *in;
 	struct rendereds *out;
+	bool named;                   /* the user names the targets */
 	struct map said;              /* diagnostics already reported */
 	struct map helpers;           /* paths of helpers already written */
 	struct names secrets;         /* names of the secrets of all cells, each once */
 	struct matrix *shared[2];     /* files that cells share: in images, in environments */
 	bool asks_modal, lacks_modal; /* a recipe has `modal`; its app is rejected */
+	struct map reasons;           /* those in refused, by their errors */
 	struct refusals LIST(struct refusal {
-		const char *target;
 		const struct diag *d;
-	}) refused;
+		struct names targets; /* that cannot be written because of it */
+	} *) refused;
 };
 
 /* --- errors of a stack that is rendered despite them --- */
 
-/* Reports equal diagnostics of several cells once. */
-static void
-say(struct run *r, enum code code, const char *target, const struct diag *d, const char *text)
+/* Returns a text that is the same for equal diagnostics. */
+static const char *
+key_of(const struct run *r, const struct diag *d)
 {
-	const char *key = arena_printf(r->ds->arena, "%s %u %u %u %s", target, d->code, d->at.line,
-				       d->at.col, d->text);
+	return arena_printf(r->ds->arena, "%u %u %u %s", d->code, d->at.line, d->at.col, d->text);
+}
+
+/* Reports equal diagnostics of several cells or targets once. */
+static void
+say(struct run *r, enum code code, const struct diag *d, const char *text)
+{
 	struct diag *copy;
 
-	if (map_put(&r->said, key, (void *)d))
+	if (map_put(&r->said, key_of(r, d), (void *)(uintptr_t)d))
 		return;
 	copy = diag_at(r->ds, code, d->at, "%s", text);
 	copy->notes = d->notes;
 	copy->tail = copy->notes ? d->tail : &copy->notes;
+}
+
+/* Keeps an error of a target for the end. */
+static void
+refuse(struct run *r, const char *target, const struct diag *d)
+{
+	struct refusal *x = map_get(&r->reasons, key_of(r, d));
+
+	if (!x) {
+		x = arena_new_of(r->ds->arena, struct refusal);
+		*x = (struct refusal){ .d = d };
+		list_push(r->ds->arena, &r->refused, x);
+		map_put(&r->reasons, key_of(r, d), x);
+	}
+	names_once(r->ds->arena, &x->targets, target);
 }
 
 /* Reports warnings at once, and keeps errors for the end. */
@@ -107,21 +131,25 @@ sort_out(struct run *r, const struct diags *from, const char *target)
 {
 	for (const struct diag *d = from->head; d; d = d->next) {
 		if (diag_severity(d) == SEV_ERROR)
-			list_push(r->ds->arena, &r->refused, (struct refusal){ target, d });
+			refuse(r, target, d);
 		else
-			say(r, d->code, target, d, d->text);
+			say(r, d->code, d, d->text);
 	}
 }
 
+/* Reports why targets were not written; others: the other targets are. */
 static void
-report(struct run *r, bool left_out)
+report(struct run *r, bool others)
 {
-	list_each (x, &r->refused) {
+	for (size_t i = 0; i < r->refused.n; i++) {
+		const struct refusal *x = r->refused.at[i];
 		const char *text = x->d->text;
 
-		if (left_out)
-			text = arena_printf(r->ds->arena, "left out: %s: %s", x->target, text);
-		say(r, left_out ? W_TARGET_LEFT_OUT : x->d->code, x->target, x->d, text);
+		if (others)
+			text = arena_printf(r->ds->arena, "%s: %s: %s",
+					    r->named ? "not written" : "left out",
+					    names_join(r->ds->arena, &x->targets, ", "), text);
+		say(r, others && !r->named ? W_TARGET_LEFT_OUT : x->d->code, x->d, text);
 	}
 }
 
@@ -284,23 +312,69 @@ for_all_cells(const struct kind *k)
 	return k->shape == pipeline_shape || k->shape == cluster_shape;
 }
 
-bool
-render(struct arena *a, struct diags *ds, const struct render_input *in, struct rendereds *out)
+/* Returns the error of the Dockerfile, without which a pipeline has nothing to build; or NULL. */
+static const struct diag *
+lacks_dockerfile(const struct run *r, const struct kind *k)
 {
-	struct run r = {
-		.a = a, .ds = ds, .in = in, .out = out, .said = MAP(ds->arena), .helpers = MAP(a)
-	};
-	bool wanted[NKINDS], planned = true, good = true, clusters = false;
+	for (size_t i = 0; k->shape == pipeline_shape && i < r->refused.n; i++)
+		if (names_have(&r->refused.at[i]->targets, "dockerfile"))
+			return r->refused.at[i]->d;
+	return NULL;
+}
 
-	for (size_t k = 0; k < 2; k++)
-		r.shared[k] = matrix_new(a, k);
+/* Writes the files that all cells share. */
+static bool
+write_shared(struct run *r, const bool *wanted)
+{
+	bool good = true;
+
+	for (size_t k = 0; k < NKINDS; k++) {
+		const struct diag *why;
+
+		if (!wanted[k] || !for_all_cells(&kinds[k]))
+			continue;
+		why = lacks_dockerfile(r, &kinds[k]);
+		if (why)
+			refuse(r, kinds[k].name, why);
+		good = !why && write_target(r, NULL, NULL, &kinds[k]) && good;
+	}
+	return good;
+}
+
+/* Sets the targets to write. */
+static void
+choose_kinds(struct run *r, bool *wanted)
+{
+	const struct render_input *in = r->in;
+	bool all = false;
+
+	for (size_t i = 0; i < in->ntargets; i++)
+		all |= !strcmp(in->targets[i], RENDER_ALL);
+	r->named = in->targets && !all;
 	for (size_t i = 0; i < NKINDS; i++)
-		wanted[i] = !in->targets && kinds[i].by_default;
-	for (size_t i = 0; in->targets && i < in->ntargets; i++)
+		wanted[i] = all || (!in->targets && kinds[i].by_default);
+	for (size_t i = 0; r->named && i < in->ntargets; i++)
 		wanted[kind_named(in->targets[i])] = true;
 	/* A build definition refers to the Dockerfiles next to it. */
 	if (wanted[kind_named("bake")])
 		wanted[kind_named("dockerfile")] = true;
+}
+
+bool
+render(struct arena *a, struct diags *ds, const struct render_input *in, struct rendereds *out)
+{
+	struct run r = { .a = a,
+			 .ds = ds,
+			 .in = in,
+			 .out = out,
+			 .said = MAP(ds->arena),
+			 .reasons = MAP(ds->arena),
+			 .helpers = MAP(a) };
+	bool wanted[NKINDS], planned = true, good = true, clusters = false, some;
+
+	for (size_t k = 0; k < 2; k++)
+		r.shared[k] = matrix_new(a, k);
+	choose_kinds(&r, wanted);
 	for (size_t i = 0; i < NKINDS; i++)
 		clusters |= wanted[i] && kinds[i].shape == cluster_shape;
 	for (size_t i = 0; i < in->recipes->n; i++) {
@@ -323,18 +397,16 @@ render(struct arena *a, struct diags *ds, const struct render_input *in, struct 
 	}
 	if (r.helpers.n && !in->build)
 		list_push(a, out, folded);
-	for (size_t k = 0; planned && k < NKINDS; k++)
-		if (wanted[k] && for_all_cells(&kinds[k]))
-			good = write_target(&r, NULL, NULL, &kinds[k]) && good;
-	good = good || (!in->targets && out->n && (in->force || !r.asks_modal || !r.lacks_modal));
-	report(&r, good);
-	return good && planned;
+	good = planned && write_shared(&r, wanted) && good;
+	some = planned && out->n && (in->force || !r.asks_modal || !r.lacks_modal);
+	report(&r, some);
+	return good || some;
 }
 
 void
 render_judge(struct arena *a, struct diags *ds, const struct plan *p)
 {
-	struct run r = { .ds = ds, .said = MAP(ds->arena) };
+	struct run r = { .ds = ds, .said = MAP(ds->arena), .reasons = MAP(ds->arena) };
 	struct diags own;
 	struct target t = { .a = a, .ds = &own, .plan = p };
 

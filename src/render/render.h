@@ -57,6 +57,9 @@ struct rendereds LIST(struct rendered);
 /* The directory of own code in the context of an image build: DIR/STEP/ */
 #define RENDER_OWN ".stackbuild/own"
 
+/* In place of a target: every target that the recipe can have. */
+#define RENDER_ALL "all"
+
 /* Opens a directory's templates; dir NULL: the built-in ones. NULL after SB04xx or SB0100. */
 const struct templates *templates_open(struct arena *a, struct diags *ds, const char *dir);
 
@@ -91,7 +94,7 @@ struct render_input {
 	render_plan *plan;
 	void *ctx;
 	const struct templates *templates;
-	const char *const *targets; /* NULL: the default set */
+	const char *const *targets; /* NULL: the default set; may have RENDER_ALL */
 	size_t ntargets;
 	const struct render_build *build; /* NULL: not for `build` */
 	bool force;                       /* skips even a target that the recipe requests */
@@ -102,9 +105,10 @@ struct render_input {
  * render -- renders the files of every target and cell. Forced errors (diag_force) become comments
  * at the top of each file of that cell.
  *
- *   out     files in a stable order; a default target that cannot express the recipe is skipped
- *           with a warning; a target that the user names, or modal for a recipe with `modal`, is an
- *           error
+ *   out     files in a stable order; a target that cannot express the recipe does not stop the
+ *           others: of the default ones or of RENDER_ALL, it is skipped with a warning; one that the
+ *           user names is an error, after which the result is still true. modal for a recipe with
+ *           `modal` stops the others, too
  *   errors  SB04xx and those of `plan`; false: write nothing
  *   memory  lives in a; plans do not
  */
@@ -155,7 +159,7 @@ struct provenance {
 };
 const char *render_provenance(struct arena *a, const struct provenance *b);
 
-/* Returns the names of all targets. */
+/* Returns the names of all targets, and RENDER_ALL. */
 struct names render_targets(struct arena *a);
 
 /* Returns the shell commands of an operation that has no places, one on each line. */
