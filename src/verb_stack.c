@@ -176,42 +176,96 @@ shell_word(struct arena *a, const char *text)
 	return quote(&b, QUOTE_SH, LANG_SH, text, &why) ? buf_text(&b) : text;
 }
 
+/* A line of the output, for a file. */
+struct written {
+	const char *path, *summary, *state, *next;
+};
+struct writtens LIST(struct written);
+
+/* Returns the command to run next with a file, or "". */
+static const char *
+next_command(struct run *r, const char *dir, const char *path, const struct rendered *f)
+{
+	const char *next = f->next ? f->next : "";
+
+	next = filled(r->a, next, "{out}", shell_word(r->a, dir));
+	return filled(r->a, next, "{path}", shell_word(r->a, path));
+}
+
+/* Writes a file, or only compares it with --dry-run. Returns what becomes of it; NULL: an error. */
+static const char *
+write_file(struct run *r, const char *path, const struct rendered *f)
+{
+	bool changed;
+
+	if (r->o->dry_run)
+		return !fs_exists(path)                 ? "new" :
+		       fs_holds(path, f->text, f->size) ? "unchanged" :
+							  "changed";
+	if (!fs_write(&r->ds, path, f->text, f->size, f->mode, false, &changed))
+		return NULL;
+	return changed ? "" : "unchanged";
+}
+
+static size_t
+wider(size_t width, const char *text)
+{
+	return strlen(text) > width ? strlen(text) : width;
+}
+
+/* Prints the lines as a table, without columns that are empty. */
+static void
+print_written(struct run *r, const struct writtens *lines)
+{
+	size_t path = 0, summary = 0, state = 0;
+
+	list_each (w, lines) {
+		path = wider(path, w->path);
+		summary = wider(summary, w->summary);
+		state = wider(state, w->state);
+	}
+	list_each (w, lines) {
+		buf_printf(&r->out, "%-*s", (int)path, w->path);
+		if (summary)
+			buf_printf(&r->out, "   %-*s", (int)summary, w->summary);
+		if (state)
+			buf_printf(&r->out, "   %-*s", (int)state, w->state);
+		if (*w->next)
+			buf_printf(&r->out, "   %s", w->next);
+		while (r->out.n && r->out.p[r->out.n - 1] == ' ')
+			r->out.n--;
+		buf_putc(&r->out, '\n');
+	}
+}
+
 /*
- *   out/torch222-cu121/Dockerfile     10 steps, 4 stages   docker build -t ...
- *   out/torch222-cu121/modal_app.py   10 layers            unchanged
+ *   out/torch222-cu121/Dockerfile     10 steps, 4 stages               docker build -t ...
+ *   out/torch222-cu121/modal_app.py   10 layers            unchanged   modal deploy ...
  */
 static bool
 write_files(struct run *r, const char *dir, const struct rendereds *files)
 {
-	size_t width = 0, summary_width = 0, pages = 0;
+	struct writtens lines = { 0 };
+	size_t pages = 0;
 
 	list_each (f, files) {
-		size_t n = strlen(dir) + 1 + strlen(f->path);
-		size_t m = f->summary ? strlen(f->summary) : 0;
+		const char *path = fs_join(r->a, dir, f->path), *state = write_file(r, path, f);
+		struct written line = { path, f->summary ? f->summary : "", state, "" };
 
-		if (f->helper || pages++ >= FILES_SHOWN)
-			continue;
-		width = n > width ? n : width;
-		summary_width = m > summary_width ? m : summary_width;
-	}
-	pages = 0;
-	list_each (f, files) {
-		const char *path = fs_join(r->a, dir, f->path), *next = "";
-		bool changed;
-
-		if (!fs_write(&r->ds, path, f->text, f->size, f->mode, false, &changed))
+		if (!state)
 			return false;
-		if (f->helper || pages++ >= FILES_SHOWN)
-			continue;
-		if (changed && f->next) {
-			next = filled(r->a, f->next, "{out}", shell_word(r->a, dir));
-			next = filled(r->a, next, "{path}", shell_word(r->a, path));
+		if (r->o->dry_run) {
+			list_push(r->a, &lines, line);
+		} else if (!f->helper && pages++ < FILES_SHOWN) {
+			line.next = next_command(r, dir, path, f);
+			list_push(r->a, &lines, line);
 		}
-		buf_printf(&r->out, "%-*s   %-*s   %s\n", (int)width, path, (int)summary_width,
-			   f->summary, changed ? next : "unchanged");
 	}
+	print_written(r, &lines);
 	if (pages > FILES_SHOWN)
 		buf_printf(&r->out, "... and %zu more files in %s\n", pages - FILES_SHOWN, dir);
+	if (r->o->dry_run)
+		buf_puts(&r->out, "dry run: nothing was written\n");
 	return true;
 }
 
@@ -292,7 +346,8 @@ verb_render(struct run *r)
 		dir = fs_join(r->a, "out", in.recipes->at[0]->stack.s);
 	/* Keeps the lock until the process ends, so that two renders of one directory run one after
 	 * the other. */
-	fs_lock_dir(r->a, dir);
+	if (!r->o->dry_run)
+		fs_lock_dir(r->a, dir);
 	manifest = render_manifest(r->a, &in, &files, dir);
 	list_push(r->a, &files, manifest);
 	if (!r->o->force &&

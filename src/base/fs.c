@@ -157,8 +157,8 @@ fs_make_parents(struct arena *a, const char *path)
 	return true;
 }
 
-static bool
-holds(const char *path, const char *bytes, size_t n)
+bool
+fs_holds(const char *path, const char *bytes, size_t n)
 {
 	FS_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
 	char chunk[16 * 1024];
@@ -236,7 +236,7 @@ bool
 fs_write(struct diags *ds, const char *path, const char *bytes, size_t n, unsigned mode, bool sync,
 	 bool *changed)
 {
-	bool same = holds(path, bytes, n), made;
+	bool same = fs_holds(path, bytes, n), made;
 	struct fs_temp t = { .fd = -1 };
 
 	if (changed)
@@ -285,7 +285,7 @@ fs_replace(struct diags *ds, const char *path, const char *old, size_t old_size,
 
 	if (!realpath(path, real) || stat(real, &st) < 0 || access(real, W_OK) < 0)
 		return cannot_write(ds, path, strerror(errno));
-	if (!holds(real, old, old_size))
+	if (!fs_holds(real, old, old_size))
 		return cannot_write(ds, path, "another process changed it");
 	written = fs_temp_file(ds->arena, real, 0600, &t) && write_temp(&t, bytes, n, &st);
 	return appear(ds, &t, written, real, true, path);

@@ -78,6 +78,9 @@ void fs_temp_clean(struct arena *a, const char *dir);
  */
 bool fs_create(struct diags *ds, const char *path, const char *bytes, size_t n, unsigned mode);
 
+/* Returns whether a regular file has exactly these bytes. */
+bool fs_holds(const char *path, const char *bytes, size_t n);
+
 /*
  * fs_write -- replaces a file atomically: afterwards it has these bytes, or its old content.
  *
