@@ -136,7 +136,7 @@ add_own(struct extension_release *r, const struct facts *f, const char *name, co
 	r->git_tag = fact_text_of(own, "tag");
 	r->git = fact_text_of(own, "git");
 	r->every_commit = fact_true_of(own, "every_commit");
-	r->day = fact_day_of(own, "date");
+	r->day = fact_day(fact_text_of(own, "date"));
 	r->more_tags = fact_items(f->a, fact_get(own, "more_tags"));
 	r->source = fact_source(f->a, own);
 }

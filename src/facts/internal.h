@@ -141,8 +141,8 @@ fact_text_of(const struct claim *map, const char *key)
 	return fact_text(fact_get(map, key));
 }
 
-/* Returns the date of a key in days since the year 0, with months of 31 days; 0: no date. */
-long fact_day_of(const struct claim *map, const char *key);
+/* Returns a date, "2026-11-20", in days since the year 0, with months of 31 days; NULL: 0. */
+long fact_day(const char *date);
 
 static inline bool
 fact_true_of(const struct claim *map, const char *key)

@@ -15,53 +15,76 @@ releases_file_of(const struct facts *f, const char *name)
 	return mine ? mine : facts_file_in(f, "releases/", name);
 }
 
-/* Sets the day on which METADATA of a release was read. Requirements from git tags, lock files and
- * snapshots have a source of their own, or are in a file that is not from the index. */
-static void
-set_read(struct package_release *r, const struct claim *file)
-{
-	bool indexed = !fact_true_of(file, "partial") && !fact_true_of(file, "sample");
+/* The last list of texts, which neighbouring releases share. */
+struct last {
+	const struct claim *x;
+	struct names items;
+};
 
-	r->read = fact_text_of(r->claim, "read");
-	r->read_alone = r->read != NULL;
-	if (!r->read && indexed && r->requires_known && !r->source_name)
-		r->read = fact_text_of(file, "read");
+static struct names
+items_of(const struct facts *f, const struct claim *x, struct last *last)
+{
+	if (x != last->x)
+		*last = (struct last){ x, fact_items(f->a, x) };
+	return last->items;
 }
 
+/* Looks at each key once, because a stack reads thousands of releases. */
+static struct package_release
+read_release(const struct facts *f, const struct claim *r, struct last last[2])
+{
+	struct package_release out = { .claim = r };
+
+	for (size_t i = 0; i < fact_count(r); i++) {
+		const char *key = fact_key(r, i), *text = fact_text(fact_at(r, i));
+
+		if (!strcmp(key, "date")) {
+			out.day = fact_day(text);
+		} else if (!strcmp(key, "requires")) {
+			out.requires = items_of(f, fact_at(r, i), &last[0]);
+			out.requires_known = true;
+		} else if (!strcmp(key, "wheels")) {
+			out.wheels = items_of(f, fact_at(r, i), &last[1]);
+			out.wheels_known = true;
+		} else if (!strcmp(key, "requires_python")) {
+			out.requires_python = text;
+		} else if (!strcmp(key, "sdist")) {
+			out.sdist = !strcmp(text, "true");
+		} else if (!strcmp(key, "read")) {
+			out.read = text;
+		} else if (!strcmp(key, "requires_source")) {
+			out.source_name = text;
+		} else if (!strcmp(key, "yanked")) {
+			out.yanked = text;
+		}
+	}
+	return out;
+}
+
+/* Requirements from git tags, lock files and snapshots, which are hints, have a source of their own, or
+ * are in a file that is not from the index. */
 static struct package_release *
 read_releases(const struct facts *f, const struct claim *file)
 {
 	const struct claim *releases = fact_get(file, "releases");
 	const struct claim *sources = fact_get(file, "sources");
+	bool indexed = !fact_true_of(file, "partial") && !fact_true_of(file, "sample");
+	const char *read = indexed ? fact_text_of(file, "read") : NULL;
 	struct package_release *all =
 		arena_array_of(f->a, struct package_release, fact_count(releases));
-	const struct claim *last = NULL, *required = NULL; /* of the previous release */
+	struct last last[2] = { 0 };
 
 	for (size_t i = 0; i < fact_count(releases); i++) {
-		const struct claim *r = fact_at(releases, i), *wheels = fact_get(r, "wheels");
-		const struct claim *requires = fact_get(r, "requires");
+		struct package_release *r = &all[i];
 
-		all[i] = (struct package_release){
-			.version = fact_key(releases, i),
-			.v = version_parse(f->a, fact_key(releases, i)),
-			.requires_python = fact_text_of(r, "requires_python"),
-			.wheels = wheels && wheels == last ? all[i - 1].wheels :
-							     fact_items(f->a, wheels),
-			.wheels_known = wheels != NULL,
-			.sdist = fact_true_of(r, "sdist"),
-			.yanked = fact_text_of(r, "yanked"),
-			.requires = requires && requires == required ? all[i - 1].requires :
-								       fact_items(f->a, requires),
-			.requires_known = requires != NULL,
-			.source_name = fact_text_of(r, "requires_source"),
-			.day = fact_day_of(r, "date"),
-			.claim = r,
-		};
-		if (all[i].source_name)
-			all[i].source = fact_text_of(sources, all[i].source_name);
-		set_read(&all[i], file);
-		last = wheels;
-		required = requires;
+		*r = read_release(f, fact_at(releases, i), last);
+		r->version = fact_key(releases, i);
+		r->v = version_parse(f->a, r->version);
+		if (r->source_name)
+			r->source = fact_text_of(sources, r->source_name);
+		r->read_alone = r->read != NULL;
+		if (!r->read && r->requires_known && !r->source_name)
+			r->read = read;
 	}
 	return all;
 }

@@ -78,7 +78,7 @@ read_release(const struct facts *f, const char *version, const struct claim *r)
 		.version = version,
 		.pythons = fact_words(f, fact_get(r, "python")),
 		.requires_python = fact_text_of(r, "requires_python"),
-		.day = fact_day_of(r, "built"),
+		.day = fact_day(fact_text_of(r, "built")),
 		.variants = variants,
 		.nvariants = n,
 		.torchvision = fact_text_of(r, "torchvision"),
@@ -197,12 +197,13 @@ facts_torch_nvidia(const struct facts *f, const char *version, const char *build
 		if (strcmp(fact_text_of(row, "build"), build) != 0 ||
 		    !fact_in_range(f, fact_text_of(row, "versions"), version))
 			continue;
-		*source = fact_source(f->a, row);
 		for (size_t k = 0; k < fact_count(requires); k++) {
 			const char *text = fact_text(fact_at(requires, k));
 
-			if (!strncmp(text, package, n) && strcspn(text + n, "<>=~") == 0)
+			if (!strncmp(text, package, n) && strcspn(text + n, "<>=~") == 0) {
+				*source = fact_source(f->a, row);
 				return text + n;
+			}
 		}
 	}
 	return NULL;

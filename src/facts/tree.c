@@ -107,14 +107,17 @@ fact_number_of(const struct claim *map, const char *key)
 }
 
 long
-fact_day_of(const struct claim *map, const char *key)
+fact_day(const char *date)
 {
-	const char *date = fact_text_of(map, key);
+	long part[3] = { 0 };
 
 	/* The schema allows only YYYY-MM-DD. */
-	return date ? (strtol(date, NULL, 10) * 12 + strtol(date + 5, NULL, 10)) * 31 +
-			       strtol(date + 8, NULL, 10) :
-		      0;
+	for (int i = 0; date && *date; date++) {
+		i += *date == '-';
+		if (*date != '-')
+			part[i] = part[i] * 10 + (*date - '0');
+	}
+	return (part[0] * 12 + part[1]) * 31 + part[2];
 }
 
 enum tri
@@ -138,13 +141,13 @@ fact_keys(struct arena *a, const struct claim *map)
 struct names
 fact_items(struct arena *a, const struct claim *x)
 {
-	struct names names = { 0 };
+	size_t n = fact_text(x) ? 1 : fact_count(x);
+	struct names names = { n ? arena_array_of(a, const char *, n) : NULL, 0, n };
 
-	if (fact_text(x))
-		list_push(a, &names, fact_text(x));
-	for (size_t i = 0; i < fact_count(x); i++)
-		if (fact_text(fact_at(x, i)))
-			list_push(a, &names, fact_text(fact_at(x, i)));
+	for (size_t i = 0; i < n; i++) {
+		names.at[names.n] = fact_text(fact_text(x) ? x : fact_at(x, i));
+		names.n += names.at[names.n] != NULL;
+	}
 	return names;
 }
 

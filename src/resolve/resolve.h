@@ -53,7 +53,7 @@ struct candidate {
 	const char *text;        /* "2.2.2", "cu121"; in sentences and fixes */
 	const struct version *v; /* for releases and series; otherwise NULL */
 	/* The entry in the knowledge base: struct torch_release, cuda_toolkit, os_release or
-	 * extension_release, by the kind of the variable; or NULL. */
+	 * extension_release, by the kind of the variable; of Python, python_version(); or NULL. */
 	const void *entry;
 	const struct package_release
 		*published; /* its release on the package index; NULL: unknown */

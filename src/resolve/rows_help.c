@@ -127,34 +127,26 @@ static const struct {
 	{ "<", "!=", "below ", ", but not " },
 };
 
-/* Returns the version in the clause with that operator; "": without one; NULL: no such clause. */
-static const char *
-clause_version(struct arena *a, const struct names *clauses, const char *op)
-{
-	for (size_t i = 0; *op && i < clauses->n; i++) {
-		const char *s = clauses->at[i] + strspn(clauses->at[i], " ");
-		size_t n = strspn(s, "<>=!~");
-
-		if (str_is((struct str){ s, n }, op)) {
-			s += n + strspn(s + n, " ");
-			return arena_copy(a, s, strcspn(s, " "));
-		}
-	}
-	return *op ? NULL : "";
-}
-
 const char *
 spec_label(struct arena *a, const char *spec)
 {
-	struct names clauses = names_split(a, spec, ',');
+	const struct names clauses = names_split(a, spec, ',');
+	const char *op[2] = { "", "" }, *version[2] = { "", "" };
 
-	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
-		const char *first = clause_version(a, &clauses, forms[i].first);
-		const char *second = clause_version(a, &clauses, forms[i].second);
+	for (size_t i = 0; i < clauses.n && i < 2; i++) {
+		const char *s = clauses.at[i] + strspn(clauses.at[i], " ");
+		size_t n = strspn(s, "<>=!~");
 
-		if (first && second && clauses.n == (*second ? 2 : 1))
-			return arena_printf(a, "%s%s%s%s", forms[i].before, first, forms[i].after,
-					    second);
+		op[i] = arena_copy(a, s, n);
+		s += n + strspn(s + n, " ");
+		version[i] = arena_copy(a, s, strcspn(s, " "));
+	}
+	for (size_t i = 0; clauses.n <= 2 && i < COUNT(forms); i++) {
+		bool swapped = *op[1] && strcmp(op[0], forms[i].first) != 0;
+
+		if (!strcmp(op[swapped], forms[i].first) && !strcmp(op[!swapped], forms[i].second))
+			return arena_printf(a, "%s%s%s%s", forms[i].before, version[swapped],
+					    forms[i].after, version[!swapped]);
 	}
 	return spec;
 }

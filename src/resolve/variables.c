@@ -42,6 +42,8 @@ static const struct {
 static void
 push(struct workspace *w, struct domain *s, struct candidate c)
 {
+	if (s->t.kind == VARIABLE_PYTHON)
+		c.entry = python_version(w, c.text);
 	s->t.c = list_room(w->a, s->t.c, s->t.n, &s->cap, sizeof(c));
 	s->t.c[s->t.n++] = c;
 }
@@ -388,10 +390,8 @@ set_matching(struct workspace *w, unsigned variable, const struct specifiers *sp
 {
 	bool python = variable == the_variable(w, VARIABLE_PYTHON);
 
-	return SET_WHERE(
-		w, variable, c,
-		!spec || !c->v ||
-			specifiers_match(spec, python ? python_version(w, c->text) : c->v));
+	return SET_WHERE(w, variable, c,
+			 !spec || !c->v || specifiers_match(spec, python ? c->entry : c->v));
 }
 
 solve_word *
