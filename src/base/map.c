@@ -3,15 +3,22 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Returns the FNV-1a hash of a key. Keys come from the user's own recipe, and a limit on its size
- * bounds the cost of collisions. */
+/* Hashes eight bytes at a time, as FNV-1a does one. Keys come from the user's own recipe, and a limit on
+ * its size bounds the cost of collisions. */
 static size_t
 hash(const char *s)
 {
-	uint64_t h = 14695981039346656037u;
+	size_t n = strlen(s);
+	uint64_t h = 14695981039346656037u ^ n, word;
 
-	for (; *s; s++)
-		h = (h ^ (unsigned char)*s) * 1099511628211u;
+	for (; n >= sizeof(word); s += sizeof(word), n -= sizeof(word)) {
+		memcpy(&word, s, sizeof(word));
+		h = (h ^ word) * 0x9e3779b97f4a7c15u;
+		h ^= h >> 32;
+	}
+	for (word = 0; n; n--)
+		word = word << 8 | (unsigned char)s[n - 1];
+	h = (h ^ word) * 0x9e3779b97f4a7c15u;
 	return (size_t)(h ^ h >> 32);
 }
 

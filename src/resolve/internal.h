@@ -17,7 +17,7 @@ struct domain {
 	} * given; /* facts of each candidate, read on demand; the last: those of the variable */
 	unsigned epoch;                       /* the epoch in which the last constraint was given */
 	const void *entry;                    /* struct extension, gpu; or NULL */
-	const char *of;                       /* VARIABLE_SOURCE: the extension's key */
+	unsigned source;                      /* VARIABLE_EXTENSION: 1 plus that variable; or 0 */
 	const struct recipe_extension *asked; /* VARIABLE_EXTENSION, VARIABLE_SOURCE */
 	const solve_word *read;               /* releases that the solver tries first; or NULL */
 	const char *wheel; /* the address of a wheel that packages: names for it; or NULL */
@@ -372,7 +372,7 @@ struct package_span release_span(struct workspace *w, const struct solver_variab
 struct need {
 	const struct requirement *req;
 	const char *text;          /* as METADATA has it */
-	const solve_word *pythons; /* those for which it counts; at least one */
+	const solve_word *pythons; /* those for which it counts; NULL: none */
 	bool every;                /* it counts for every Python */
 	bool untracked;            /* the knowledge base has nothing about the package */
 	int other;                 /* the variable of the package; -1: there was none */

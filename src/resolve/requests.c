@@ -439,7 +439,7 @@ request_extension(struct workspace *w, const struct recipe_extension *e)
 	w->variables.at[variable]->asked = e;
 	request_release(w, e, variable);
 	source = variable_get(w, VARIABLE_SOURCE, arena_printf(w->a, "%s source", key));
-	w->variables.at[source]->of = key;
+	w->variables.at[variable]->source = source + 1;
 	w->variables.at[source]->asked = e;
 	variable_at(w, source)->label = arena_printf(w->a, "%s from", e->name.s);
 	request_source(w, e, source);

@@ -13,7 +13,9 @@ release_of(struct query *q)
 int
 source_variable(const struct workspace *w, const char *extension)
 {
-	return variable_find(w, arena_printf(w->a, "%s source", extension));
+	int at = variable_find(w, extension);
+
+	return at < 0 ? -1 : (int)w->variables.at[at]->source - 1;
 }
 
 bool

@@ -289,34 +289,46 @@ extras_of(const struct workspace *w, const char *key)
 	return extras;
 }
 
-/* Adds a requirement, unless it counts for no Python. Many releases share a marker, so each is
- * evaluated once. */
+/* Returns a requirement as a need; without Pythons if it counts for none. */
+static struct need *
+read_need(struct workspace *w, const struct names *extras, const char *text)
+{
+	const char *marker = strchr(text, ';'), *key = marker ? marker : ";";
+	solve_word *pythons = extras->n ? NULL : map_get(&w->pythons_in, key);
+	unsigned python = the_variable(w, VARIABLE_PYTHON);
+	struct need *x = arena_new_of(w->a, struct need);
+
+	x->text = text;
+	x->other = -1;
+	/* Many requirements share a marker, and most of those for extras count for no Python. */
+	if (pythons && set_is_empty(w, python, pythons))
+		return x;
+	x->req = facts_requirement(w->f, text);
+	if (!x->req || x->req->url)
+		return x;
+	if (!pythons)
+		pythons = set_pythons_with(w, x->req->marker, extras);
+	if (!extras->n)
+		map_put(&w->pythons_in, key, pythons);
+	if (!set_is_empty(w, python, pythons))
+		x->pythons = pythons;
+	x->every = solve_set_count(pythons, variable_at(w, python)->n) == variable_at(w, python)->n;
+	return x;
+}
+
+/* Adds a requirement, unless it counts for no Python. */
 static void
 add_need(struct workspace *w, const struct names *extras, const char *text, struct needs *all)
 {
 	struct need *x = extras->n ? NULL : map_get(&w->needs, text);
-	const char *marker = strchr(text, ';'), *key = marker ? marker : ";";
-	solve_word *pythons = x || extras->n ? NULL : map_get(&w->pythons_in, key);
-	unsigned python = the_variable(w, VARIABLE_PYTHON);
-	const struct requirement *req;
 
-	if (x)
+	if (!x) {
+		x = read_need(w, extras, text);
+		if (!extras->n)
+			map_put(&w->needs, text, x);
+	}
+	if (x->pythons)
 		list_push(w->a, all, x);
-	if (x || (pythons && set_is_empty(w, python, pythons)) ||
-	    !(req = facts_requirement(w->f, text)))
-		return;
-	if (!pythons)
-		pythons = set_pythons_with(w, req->marker, extras);
-	if (!extras->n)
-		map_put(&w->pythons_in, key, pythons);
-	if (req->url || set_is_empty(w, python, pythons))
-		return;
-	x = arena_new_of(w->a, struct need);
-	*x = (struct need){ .req = req, .text = text, .pythons = pythons, .other = -1 };
-	x->every = solve_set_count(pythons, variable_at(w, python)->n) == variable_at(w, python)->n;
-	list_push(w->a, all, x);
-	if (!extras->n)
-		map_put(&w->needs, text, x);
 }
 
 struct needs

@@ -37,9 +37,9 @@ before(const struct search *s, unsigned x, unsigned y)
 }
 
 /* Finds the first variable that a fact requires; returns the number of such variables, or 0 if it is
- * satisfied. */
+ * satisfied. few: more than one do not count. */
 static unsigned
-asked_for(const struct search *s, struct asking *one, unsigned *first)
+asked_for(const struct search *s, struct asking *one, bool few, unsigned *first)
 {
 	const struct nogood *g = one->g;
 	unsigned open = 0;
@@ -57,7 +57,8 @@ asked_for(const struct search *s, struct asking *one, unsigned *first)
 		}
 		if (!open || before(s, x, *first))
 			*first = x;
-		open++;
+		if (open++ && few)
+			break;
 	}
 	return open;
 }
@@ -70,7 +71,7 @@ next_variable(const struct search *s, unsigned *variable)
 
 	for (size_t i = 0; i < s->asking.n; i++) {
 		struct asking *one = &s->asking.at[i];
-		unsigned x = 0, open = one->met ? 0 : asked_for(s, one, &x);
+		unsigned x = 0, open = one->met ? 0 : asked_for(s, one, must, &x);
 
 		if (!open || (open > 1 && must))
 			continue;
