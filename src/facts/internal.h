@@ -45,11 +45,12 @@ struct facts_read {
 		const char *text;
 		struct names words;
 	} split[SPLIT_TEXTS];
-	struct map packages; /* normalised name -> struct python_package */
-	struct map images;   /* name -> struct image_name */
-	struct names over;   /* files of --knowledge */
-	const char *user;    /* directory of the user's harvested knowledge; NULL: none */
-	struct map user_of;  /* normalised name -> struct user_file */
+	struct map packages;    /* normalised name -> struct python_package */
+	struct map independent; /* name -> bool */
+	struct map images;      /* name -> struct image_name */
+	struct names over;      /* files of --knowledge */
+	const char *user;       /* directory of the user's harvested knowledge; NULL: none */
+	struct map user_of;     /* normalised name -> struct user_file */
 	struct user_files user_files;
 };
 

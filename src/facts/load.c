@@ -37,7 +37,7 @@ facts_of(struct arena *a)
 	*f = (struct facts){ .a = a, .date = facts_built_in.date };
 	f->read = arena_new_of(a, struct facts_read);
 	f->read->versions = f->read->specifiers = f->read->packages = MAP(a);
-	f->read->requirements = MAP(a);
+	f->read->requirements = f->read->independent = MAP(a);
 	f->read->images = MAP(a);
 	f->read->extension_of = f->read->extensions = f->read->pairings = MAP(a);
 	f->read->paired = MAP(a);

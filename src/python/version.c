@@ -305,7 +305,16 @@ version_series(struct arena *a, const char *text)
 bool
 version_same_series(const char *x, const char *y)
 {
-	return x && y && !strncmp(x, y, series_length(x)) && series_length(x) == series_length(y);
+	bool second = false; /* of the two numbers */
+
+	for (; x && y; x++, y++) {
+		bool end_x = !*x || (second && *x == '.'), end_y = !*y || (second && *y == '.');
+
+		if (end_x || end_y || *x != *y)
+			return end_x && end_y;
+		second |= *x == '.';
+	}
+	return false;
 }
 
 /* --- order --- */
