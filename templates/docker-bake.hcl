@@ -3,7 +3,7 @@
 # {{stack|comment}}: every cell of {{recipe|comment}}, built by BuildKit, in parallel
 #
 #   stackbuild render {{recipe|word}} -t dockerfile -t bake{{#variant}} --variant {{variant|word}}{{/variant}}
-#   docker buildx bake -f out/{{stack|comment}}/docker-bake.hcl
+#   docker buildx bake -f out/{{stack|comment}}/docker-bake.hcl{{#beside}} --allow=fs.read={{.|word}}{{/beside}}
 #
 # Run it in the recipe's directory. Environment variables:
 #   OUT        directory of the rendered files (default: the output directory of render)
@@ -34,9 +34,11 @@ group "default" {
 target {{id|json}} {
   context    = OUT
   dockerfile = {{dockerfile|json}}
-{{#app}}
-  contexts   = { app = "." }
-{{/app}}
+{{#contexts}}
+{{#first}}
+  contexts   = { {{/first}}{{name|json}} = {{path|json}}{{^last}}, {{/last}}{{#last}} }
+{{/last}}
+{{/contexts}}
 {{#platform}}
   platforms  = [{{platform|json}}]
 {{/platform}}

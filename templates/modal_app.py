@@ -130,7 +130,9 @@ def add_code(image, source, target):
     import shutil
     import subprocess
 
-    path, patterns, listed = app_directory() / source, app_directory() / ".dockerignore", None
+    path, top, listed = app_directory() / source, app_directory(), None
+    top = path if source.startswith("..") else top  # beside the recipe's directory
+    patterns = top / ".dockerignore"
     matches = modal.FilePatternMatcher.from_file(patterns) if patterns.is_file() else lambda file: False
     if modal.is_local() and shutil.which("git"):
         git = subprocess.run(["git", "-C", path, "ls-files", "-coz", "--exclude-standard"], capture_output=True)
@@ -140,7 +142,7 @@ def add_code(image, source, target):
         return (
             bool(re.search(r"(^|/)(\.git|__pycache__|build/((lib|temp|bdist)(\..*)?))(/|$)", file.as_posix()))
             or (listed is not None and file.as_posix() not in listed)
-            or matches(Path(source) / file)
+            or matches(file if top == path else Path(source) / file)
         )
 
     return image.add_local_dir(path, target, copy=True, ignore=ignore)

@@ -256,7 +256,8 @@ copy_code(struct work *w, const struct step *s)
 	struct stack_extension *e = (struct stack_extension *)s->extension;
 	const char *top = recipe_place(w->a, w->plan->stack->recipe->path, ".");
 	const char *from = fs_clean(w->a, fs_join(w->a, top, e->path));
-	struct ignore *ignore = ignore_read(w, top);
+	/* docker applies .dockerignore of each build context. */
+	struct ignore *ignore = ignore_read(w, own_code_outside(e->path) ? from : top);
 	struct own_code c = { .w = w,
 			      .e = e,
 			      .top = fs_real(w->a, from), /* `path` may be a link */
@@ -267,7 +268,7 @@ copy_code(struct work *w, const struct step *s)
 	const char *all;
 	bool good;
 
-	c.place = below(c.top, fs_real(w->a, top));
+	c.place = own_code_outside(e->path) ? "." : below(c.top, fs_real(w->a, top));
 	c.place = c.place ? c.place : e->path;
 	c.git = git;
 	good = work_make(w, c.to) && copy_files(&c) && can_build(&c);

@@ -167,8 +167,18 @@ grammar_path(struct load *l, const char *s)
 			"use letters, digits and `._/+@=,-`, not starting with a dash");
 	if (str_matches(s, "(^|/)[.][.](/|$)"))
 		return complain_that(l, E_PATH, s, "leaves the recipe's directory",
-				     "move the file into the recipe's directory");
+				     "move the file into the recipe's directory, or the recipe "
+				     "into a directory that contains both");
 	return NULL;
+}
+
+/* Accepts also a directory beside the recipe's one, "../csrc"; own_code_holds() has the limit. */
+const struct complaint *
+grammar_own_path(struct load *l, const char *s)
+{
+	size_t n = own_code_outside(s) ? strspn(s, "./") : 0;
+
+	return s[n] || !n ? grammar_path(l, s + n) : NULL;
 }
 
 const struct complaint *

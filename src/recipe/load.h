@@ -76,7 +76,8 @@ bool app_read(struct load *l, struct recipe_app *app);
 bool load_on_disk(const struct load *l);
 /* Returns whether a clean path is `directory` or below it. */
 bool path_is_below(const char *directory, const char *path);
-/* Checks the directory of own code: it exists inside the recipe's directory, and pip can build it.
+/* Checks the directory of own code: it exists inside the recipe's directory, or in its git
+ * repository if the path begins with "..", and pip can build it.
  * errors SB0135, false */
 bool own_code_holds(struct load *l, const struct recipe_extension *e);
 /* Checks a path that the application's requirements name.  errors SB0135, false */
@@ -101,13 +102,13 @@ grammar grammar_stack, grammar_image, grammar_cuda, grammar_python, grammar_gpu,
 	grammar_version, grammar_torch_index, grammar_requirement, grammar_extension_name,
 	grammar_extension_version, grammar_git, grammar_extension_ref, grammar_subdirectory,
 	grammar_archive, grammar_sha256, grammar_env_name, grammar_env_value, grammar_path,
-	grammar_argument, grammar_object, grammar_modal_gpu, grammar_timeout, grammar_scaledown,
-	grammar_entrypoint, grammar_launcher, grammar_cpu, grammar_memory, grammar_builder,
-	grammar_build, grammar_import_timeout, grammar_module, grammar_probe, grammar_platform,
-	grammar_driver, grammar_newest, grammar_snapshot, grammar_user, grammar_index,
-	grammar_package_name, grammar_mount, grammar_requirement_url, grammar_variant,
-	grammar_ignore, grammar_whole, grammar_decimal, grammar_word, grammar_cron, grammar_member,
-	grammar_method, grammar_client;
+	grammar_own_path, grammar_argument, grammar_object, grammar_modal_gpu, grammar_timeout,
+	grammar_scaledown, grammar_entrypoint, grammar_launcher, grammar_cpu, grammar_memory,
+	grammar_builder, grammar_build, grammar_import_timeout, grammar_module, grammar_probe,
+	grammar_platform, grammar_driver, grammar_newest, grammar_snapshot, grammar_user,
+	grammar_index, grammar_package_name, grammar_mount, grammar_requirement_url,
+	grammar_variant, grammar_ignore, grammar_whole, grammar_decimal, grammar_word, grammar_cron,
+	grammar_member, grammar_method, grammar_client;
 
 /* Returns an error with help (or NULL); format and arguments are its text. */
 struct complaint *complain(struct load *l, enum code code, const char *help, const char *fmt, ...)

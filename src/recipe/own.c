@@ -30,21 +30,38 @@ path_is_below(const char *directory, const char *path)
 	return path[n] != '/' && strcmp(path + n, "..") != 0 && !starts_with(path + n, "../");
 }
 
-/* Returns where a path that exists leads outside of the recipe's directory; NULL: it does not. */
+bool
+own_code_outside(const char *path)
+{
+	return !strcmp(path, "..") || starts_with(path, "../");
+}
+
+/* Returns where a path that exists leads outside of a directory; NULL: it does not. */
 static const char *
-leads_out(struct load *l, const char *path)
+leads_out(struct load *l, const char *directory, const char *path)
 {
 	char top[PATH_MAX], target[PATH_MAX];
 
-	if (!realpath(recipe_place(l->a, l->o->path, "."), top) || !realpath(path, target) ||
-	    path_is_below(top, target))
+	if (!realpath(directory, top) || !realpath(path, target) || path_is_below(top, target))
 		return NULL;
 	return arena_strdup(l->a, target);
 }
 
-/* Checks that the path exists, and that no link on the way leads outside. */
+/* Returns the top of the git repository that has the recipe's directory, or NULL. */
+static const char *
+repository_top(struct load *l)
+{
+	const char *dir = fs_real(l->a, recipe_place(l->a, l->o->path, "."));
+
+	while (*dir == '/' && dir[1] && !fs_exists(fs_join(l->a, dir, ".git")))
+		dir = fs_dir(l->a, dir);
+	return *dir == '/' && dir[1] ? dir : NULL;
+}
+
+/* Checks that the path exists, and that no link on the way leads outside of the directory. */
 static bool
-is_inside(struct load *l, const char *key, struct text name, const char *path)
+is_inside(struct load *l, const char *key, struct text name, const char *path,
+	  const char *directory)
 {
 	const char *target;
 
@@ -54,7 +71,7 @@ is_inside(struct load *l, const char *key, struct text name, const char *path)
 					   "paths are relative to the recipe's directory, `%s`",
 					   recipe_place(l->a, l->o->path, ".")),
 			      "`%s`: %s does not exist", key, shown(l->a, name.s));
-	if ((target = leads_out(l, path)))
+	if ((target = leads_out(l, directory, path)))
 		return reject(
 			l, E_OWN_CODE, name.at,
 			"copy the files into the recipe's directory, because a build has only "
@@ -62,6 +79,23 @@ is_inside(struct load *l, const char *key, struct text name, const char *path)
 			"`%s`: %s is a link to `%s`, outside of the recipe's directory", key,
 			shown(l->a, name.s), target);
 	return true;
+}
+
+/* Checks that a path beside the recipe's directory exists in the same git repository. */
+static bool
+is_in_repository(struct load *l, const char *key, struct text name, const char *path)
+{
+	const char *top = repository_top(l);
+
+	if (!fs_exists(path) || !own_code_outside(name.s))
+		return is_inside(l, key, name, path, recipe_place(l->a, l->o->path, "."));
+	if (top && !leads_out(l, top, path))
+		return true;
+	return reject(l, E_OWN_CODE, name.at,
+		      "put both into one git repository; or move the recipe into a directory that "
+		      "contains the code",
+		      "`%s`: %s leaves the recipe's directory and %s", key, shown(l->a, name.s),
+		      top ? "its git repository" : "is in no git repository with it");
 }
 
 static bool
@@ -80,13 +114,15 @@ own_code_holds(struct load *l, const struct recipe_extension *e)
 	if (!e->path.s || !load_on_disk(l))
 		return true;
 	top = recipe_place(l->a, l->o->path, e->path.s);
-	if (!is_inside(l, "extensions.path", e->path, top))
+	if (!is_in_repository(l, "extensions.path", e->path, top))
 		return false;
 	if (!fs_is_dir(top))
 		return reject(l, E_OWN_CODE, e->path.at, "name the directory of its setup.py",
 			      "`extensions.path`: %s is not a directory", shown(l->a, e->path.s));
 	path = inside ? fs_join(l->a, top, inside) : top;
-	if (inside && !is_inside(l, "extensions.subdirectory", e->subdirectory, path))
+	if (inside &&
+	    !is_inside(l, "extensions.subdirectory", e->subdirectory, path,
+		       own_code_outside(e->path.s) ? top : recipe_place(l->a, l->o->path, ".")))
 		return false;
 	if (has_build_file(l->a, path))
 		return true;
@@ -119,7 +155,7 @@ app_local_holds(struct load *l, struct text name)
 
 	if (!load_on_disk(l))
 		return true;
-	if (!is_inside(l, "app.requirements", name, path))
+	if (!is_inside(l, "app.requirements", name, path, recipe_place(l->a, l->o->path, ".")))
 		return false;
 	if (!needs_torch(l, path))
 		return true;

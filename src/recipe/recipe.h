@@ -256,6 +256,8 @@ bool recipe_archive(struct arena *a, const char *url, const char **name,
 struct texts recipe_command(struct arena *a, const struct recipe *r);
 /* Returns the path of a file that a recipe names, from the working directory; path: of the recipe. */
 const char *recipe_place(struct arena *a, const char *path, const char *name);
+/* Returns whether `path` of an extension is not in the recipe's directory: it begins with "..". */
+bool own_code_outside(const char *path);
 
 /* Returns the value of a number such as modal.cpu; 0: not set. */
 double recipe_number(struct text t);

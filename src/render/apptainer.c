@@ -229,6 +229,14 @@ add_operation(struct target *t, const struct step *s, const struct operation *op
 	}
 }
 
+/* Returns the directory of the definition file in which own code must be. */
+static const char *
+own_place(struct target *t, const struct stack_extension *e)
+{
+	return own_code_outside(e->path) ? fs_join(t->a, RENDER_BESIDE, e->name) :
+					   fs_join(t->a, "app", e->path);
+}
+
 static void
 add_step(struct target *t, const struct step *s)
 {
@@ -244,7 +252,7 @@ add_step(struct target *t, const struct step *s)
 	if (e)
 		comment(&b, target_own_gpus(t, e));
 	if (e && e->path)
-		add_file(t, fs_join(t->a, "app", e->path), sh.places.src, e->asked->path.at);
+		add_file(t, own_place(t, e), sh.places.src, e->asked->path.at);
 	for (size_t i = 0; i < s->operations.n; i++)
 		add_operation(t, s, &s->operations.at[i], &b);
 	if (s->kind == STEP_TORCH && t->plan->cuda_home) {
@@ -291,9 +299,9 @@ head(struct target *t, const char *image, const char *file)
 		if (e->path)
 			target_lines(t->top, "notes",
 				     arena_printf(t->a,
-						  "Copy your own code in %s there, too, without "
-						  "files that git ignores.",
-						  e->path));
+						  "Copy your own code in %s to %s, without files "
+						  "that git ignores.",
+						  e->path, own_place(t, e)));
 	/* Apptainer accepts a tag or a digest, not both. */
 	scope_text(t->top, "base",
 		   s->image.tag && s->image.digest ?

@@ -72,20 +72,52 @@ build_command(struct target *t, const char *dockerfile, const char *app, const c
 	buf_printf(&b, " -t %s", docker_image_tag(t->a, r));
 	for (size_t i = 0; i < secrets.n; i++)
 		buf_printf(&b, " --secret id=%s,src=%s", secrets.at[i], secrets.at[i]);
-	if (target_needs_app(t->plan->stack->recipe))
+	if (target_needs_app(r))
 		buf_printf(&b, " --build-context " RENDER_APP "=%s", app);
+	list_each (e, &r->extensions) {
+		const char *path = fs_join(t->a, app, e->path.s ? e->path.s : "");
+
+		if (e->path.s && own_code_outside(e->path.s))
+			buf_printf(&b, " --build-context %s=%s", target_own_context(t->a, e),
+				   strcmp(app, "DIR") != 0 ? fs_clean(t->a, path) : path);
+	}
 	if (dockerfile)
 		buf_printf(&b, " -f %s", dockerfile);
 	buf_printf(&b, " %s", context);
 	return buf_text(&b);
 }
 
+/* Adds where the files of the application and of own code come from. */
+static void
+own_hints(struct target *t)
+{
+	const struct recipe *r = t->plan->stack->recipe;
+	bool own = list_any(e, &r->extensions, e->path.s && !own_code_outside(e->path.s));
+	bool beside = list_any(e, &r->extensions, e->path.s && own_code_outside(e->path.s));
+	const char *files = own                 ? "your own code and the application" :
+			    target_needs_app(r) ? "the application" :
+						  NULL;
+
+	if (!files && !beside)
+		return;
+	target_lines(
+		t->top, "hints",
+		arena_printf(t->a, "DIR is the recipe's directory.%s%s%s%s%s",
+			     files ? " Clients without --build-context copy " : "",
+			     files ? files : "",
+			     files ? " from the directory app/ beside stackbuild/ instead." : "",
+			     beside ? " Without --build-context, the code beside DIR comes from "
+				      "own/ beside stackbuild/." :
+				      "",
+			     own || beside ? " docker reads .dockerignore, but not "
+					     ".gitignore." :
+					     ""));
+}
+
 static void
 hints(struct target *t)
 {
 	bool secrets = plan_secrets(t->a, t->plan).n, compiled = false;
-	const struct recipe *r = t->plan->stack->recipe;
-	bool app = target_needs_app(r), own = list_any(e, &r->extensions, e->path.s);
 	const char *wheel = NULL;
 
 	for (const struct step *s = t->plan->steps; s < t->plan->steps + t->plan->n; s++) {
@@ -99,16 +131,7 @@ hints(struct target *t)
 			     "A secret is a file of that name. The secret of an index is a netrc, "
 			     "one line: machine HOST login USER password TOKEN" :
 			     NULL);
-	target_lines(
-		t->top, "hints",
-		own ? "DIR is the recipe's directory. Clients without --build-context copy your "
-		      "own "
-		      "code and the application from the directory app/ beside stackbuild/ "
-		      "instead. "
-		      "docker reads .dockerignore, but not .gitignore." :
-		app ? "DIR is the recipe's directory. Clients without --build-context copy the "
-		      "application from the directory app/ beside stackbuild/ instead." :
-		      NULL);
+	own_hints(t);
 	target_lines(t->top, "hints",
 		     compiled ? "--build-arg MAX_JOBS=4 sets the number of compilers that run at "
 				"once (default: as many as memory allows)." :

@@ -159,11 +159,12 @@ build_stages(struct docker *d, bool inputs)
 static bool
 needs_app_first(const struct target *t)
 {
-	return !t->build && list_any(e, &t->plan->stack->extensions, e->path);
+	return !t->build &&
+	       list_any(e, &t->plan->stack->extensions, e->path && !own_code_outside(e->path));
 }
 
 /* Engines with named contexts replace the stage of app.copy and of own code with the recipe's
- * directory. */
+ * directory, and that of own code beside it with the directory of the code. */
 static void
 app_stage(struct target *t)
 {
@@ -176,6 +177,26 @@ app_stage(struct target *t)
 					    own ? "your own code, and the application's files" :
 						  "the application's files")),
 			 docker_copy(t, "", RENDER_APP "/", "/", NOWHERE));
+}
+
+/* Adds a stage for each directory of own code that is not in the recipe's directory. */
+static void
+beside_stages(struct target *t)
+{
+	list_each (e, &t->plan->stack->extensions) {
+		const char *name;
+
+		if (t->build || !e->path || !own_code_outside(e->path))
+			continue;
+		name = target_own_context(t->a, e->asked);
+		add_copy(begin(t, name, "scratch", NULL,
+			       arena_printf(t->a,
+					    "%s: your own code in %s; --build-context %s=DIR/%s "
+					    "replaces this stage",
+					    name, e->path, name, e->path)),
+			 docker_copy(t, "", arena_printf(t->a, RENDER_BESIDE "/%s/", e->name), "/",
+				     e->asked->path.at));
+	}
 }
 
 /* --- the last stage: environment, user, application, labels --- */
@@ -404,6 +425,7 @@ docker_stages(struct docker *d)
 	struct scope *final;
 	size_t i = 0;
 
+	beside_stages(t);
 	if (app_first)
 		app_stage(t);
 

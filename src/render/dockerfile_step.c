@@ -291,13 +291,16 @@ copy_own_code(struct docker *d, const struct step *s, struct scope *out)
 {
 	const struct stack_extension *e = s->extension;
 	struct arena *a = d->t->a;
-	const char *from = d->t->build          ? arena_printf(a, RENDER_OWN "/%s/", s->id) :
-			   strcmp(e->path, ".") ? arena_printf(a, "/%s/", e->path) :
-						  "/";
+	bool whole = !strcmp(e->path, ".") || own_code_outside(e->path);
+	const char *from = d->t->build ? arena_printf(a, RENDER_OWN "/%s/", s->id) :
+			   whole       ? "/" :
+					 arena_printf(a, "/%s/", e->path);
+	const char *flags =
+		d->t->build ? "" : arena_printf(a, "--from=%s ", target_own_context(a, e->asked));
 
 	scope_code(scope_item(out, "parts"), "copy",
-		   docker_copy(d->t, d->t->build ? "" : "--from=" RENDER_APP " ", from,
-			       arena_printf(a, "/src/%s/", s->id), e->asked->path.at));
+		   docker_copy(d->t, flags, from, arena_printf(a, "/src/%s/", s->id),
+			       e->asked->path.at));
 }
 
 /*

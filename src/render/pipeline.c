@@ -19,6 +19,12 @@ static const struct shape cell_shape[] = {
 	{ 0 },
 };
 
+static const struct shape context_shape[] = {
+	{ "name", VALUE_TEXT, "its name in the Dockerfiles", 0 },
+	{ "path", VALUE_TEXT, "its directory, from the recipe's one", 0 },
+	{ 0 },
+};
+
 static const struct shape shard_shape[] = {
 	{ "number", VALUE_TEXT, "2, 3, ...; missing in the first", 0 },
 	{ "cells", VALUE_LIST, "its cells, at most 200", cell_shape },
@@ -34,7 +40,8 @@ const struct shape pipeline_shape[] = {
 	{ "variant", VALUE_TEXT, "the recipe's variant, if there is one", 0 },
 	{ "platform", VALUE_TEXT, "the recipe's platform, if it names one", 0 },
 	{ "generated", VALUE_TEXT, "program and recipe that generated the file", 0 },
-	{ "app", VALUE_FLAG, "app: copies files of the recipe's directory", 0 },
+	{ "contexts", VALUE_LIST, "build contexts besides the output directory", context_shape },
+	{ "beside", VALUE_LIST, "those of them that are not in the recipe's directory", 0 },
 	{ "secrets", VALUE_LIST, "names of the build secrets", 0 },
 	{ "matrix", VALUE_FLAG, "the matrix has several cells", 0 },
 	{ "cells", VALUE_LIST, "its cells, or the only one", cell_shape },
@@ -98,6 +105,15 @@ add_path(struct target *t, struct map *seen, const struct recipe *r, const char 
 	const char *path = fs_clean(t->a, fs_join(t->a, fs_dir(t->a, r->path), name));
 	bool all = !strcmp(path, ".");
 
+	/* bake runs in the recipe's directory. */
+	if (t->language == LANG_YAML && own_code_outside(path)) {
+		struct diag *d = diag_at(t->ds, E_TARGET_CANNOT, NOWHERE,
+					 "`%s` is above the working directory", path);
+
+		diag_why(d, "the paths of a pipeline are relative to the top of its repository");
+		diag_help(d, "run stackbuild in the top directory of the repository");
+		return;
+	}
 	if (!all)
 		add_pattern(t, seen, path, "");
 	if (!ends_with(path, ".py") && !ends_with(path, ".txt"))
@@ -162,6 +178,36 @@ fill_cell(struct target *t, struct scope *item, const char *stack, size_t i, str
 	scope_text(item, "id", id_of(t->a, cell ? cell : stack, i, seen), NOWHERE);
 }
 
+static void
+add_context(struct target *t, const char *name, const char *path)
+{
+	struct scope *item = scope_item(t->top, "contexts");
+
+	scope_text(item, "name", name, NOWHERE);
+	scope_text(item, "path", path, NOWHERE);
+	if (own_code_outside(path))
+		scope_item_text(t->top, "beside", path, NOWHERE);
+}
+
+/* Adds the build contexts of the recipe's directory, in which bake runs, and of own code beside it. */
+static void
+add_contexts(struct target *t)
+{
+	struct map seen = MAP(t->a);
+
+	for (size_t i = 0; i < t->cells->n; i++) {
+		const struct recipe *r = t->cells->at[i];
+
+		if (target_needs_app(r) && !map_put(&seen, RENDER_APP, t))
+			add_context(t, RENDER_APP, ".");
+		list_each (e, &r->extensions)
+			if (e->path.s && own_code_outside(e->path.s) &&
+			    !map_put(&seen, target_own_context(t->a, e), t))
+				add_context(t, target_own_context(t->a, e),
+					    fs_clean(t->a, e->path.s));
+	}
+}
+
 void
 pipeline_fill(struct target *t)
 {
@@ -170,7 +216,6 @@ pipeline_fill(struct target *t)
 	const char *stack = arena_copy(t->a, image, strcspn(image, ":"));
 	struct map seen = MAP(t->a), again = MAP(t->a);
 	struct scope *shard = NULL;
-	bool app = false;
 
 	if (t->language == LANG_YAML)
 		check_names(t);
@@ -184,9 +229,7 @@ pipeline_fill(struct target *t)
 	for (size_t i = 0; i < t->secrets->n; i++)
 		scope_item_text(t->top, "secrets", t->secrets->at[i], NOWHERE);
 	scope_text(t->top, "generated", target_generated(t->a, first), NOWHERE);
-	for (size_t i = 0; i < t->cells->n; i++)
-		app |= target_needs_app(t->cells->at[i]);
-	scope_flag(t->top, "app", app);
+	add_contexts(t);
 	scope_flag(t->top, "matrix", first->cell != NULL);
 	for (size_t i = 0; i < t->cells->n; i++) {
 		size_t n = i / SHARD_CELLS;

@@ -56,6 +56,8 @@ struct rendereds LIST(struct rendered);
 #define RENDER_APP "app"
 /* The directory of own code in the context of an image build: DIR/STEP/ */
 #define RENDER_OWN ".stackbuild/own"
+/* The same of own code that is not in the recipe's directory, for clients without named contexts */
+#define RENDER_BESIDE "own"
 
 /* In place of a target: every target that the recipe can have. */
 #define RENDER_ALL "all"

@@ -184,7 +184,15 @@ target_copies_app(const struct recipe *r)
 bool
 target_needs_app(const struct recipe *r)
 {
-	return target_copies_app(r) || list_any(e, &r->extensions, e->path.s);
+	return target_copies_app(r) ||
+	       list_any(e, &r->extensions, e->path.s && !own_code_outside(e->path.s));
+}
+
+const char *
+target_own_context(struct arena *a, const struct recipe_extension *e)
+{
+	return own_code_outside(e->path.s) ? arena_printf(a, RENDER_BESIDE "-%s", e->key) :
+					     RENDER_APP;
 }
 
 void

@@ -98,6 +98,9 @@ const char *target_key(struct target *t, const struct step *s);
 bool target_copies_app(const struct recipe *r);
 /* Returns whether a build needs files of the recipe's directory: those, or own code. */
 bool target_needs_app(const struct recipe *r);
+/* Returns the name of the build context that has the own code of an extension: "app", or "own-ID" if the
+ * code is not in the recipe's directory. */
+const char *target_own_context(struct arena *a, const struct recipe_extension *e);
 
 /* Rejects a host's CUDA toolkit, which no image contains: SB0405. */
 void target_refuse_host(struct target *t);
