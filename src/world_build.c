@@ -202,13 +202,15 @@ build_cell(struct run *r, const struct recipe *cell, const struct templates *t,
 	struct build_record record = { 0 };
 	struct mirror_use use;
 
-	if (!p || r->ds.errors || !world_snapshot(r, cell))
+	if (!p || r->ds.errors || (!r->o->dry_run && !world_snapshot(r, cell)))
 		return false;
 	o.out = r->o->out ? r->o->out : fs_join(r->a, "out", p->name);
 	/* Not for a wheel: a comma in the path breaks `-Wl,-rpath,PATH` when it compiles. */
 	if (cell->cell && !o.wheel)
 		o.out = fs_join(r->a, o.out, cell->cell);
 	o.tag = world_image(r->a, r->o->tag, p);
+	if (r->o->dry_run)
+		return build_preview(r->a, &r->ds, p, &o, &r->out);
 	if (!open_mirror(r, p, &o, &use))
 		return false;
 	if (!build_stack(r->a, &r->ds, p, t, &o, &record)) {
@@ -323,6 +325,13 @@ build_matrix(struct run *r, const struct recipes *rs, const struct build_options
 	unit_words(r, &b, o->engine);
 	b.head = arena_printf(r->a, "%s: %zu of %zu cells, %zu distinct wheels, %u at once",
 			      m->name, b.cells.n, m->cells.n, m->wheels.n, at_once);
+	if (r->o->dry_run) {
+		buf_printf(&r->out, "%s\n", b.head);
+		matrix_text(m, &r->out);
+		buf_puts(&r->out, "\ndry run: nothing was built or written; name a cell with "
+				  "--cell to see its steps\n");
+		return EXIT_DONE;
+	}
 	proc_signals();
 	return matrix_build(r->a, &r->ds, &b, &r->out) ? EXIT_DONE : EXIT_DIAGNOSED;
 }

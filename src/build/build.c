@@ -26,14 +26,21 @@ build_machine(struct arena *a, const struct build_options *o)
 					 .jobs = o->jobs };
 }
 
-static void
-estimate_steps(struct work *w)
+const struct plan *
+work_timed(const struct work *w)
 {
 	const struct source *before =
 		fs_read_quiet(w->a, fs_join(w->a, w->o->out, "build.json"), FS_READ_MAX);
 	const struct plan *measured = before ? plan_measured(w->a, w->plan, before) : w->plan;
 	struct compile_machine m = build_machine(w->a, w->o);
-	const struct plan *timed = plan_on_machine(w->a, measured, &m);
+
+	return plan_on_machine(w->a, measured, &m);
+}
+
+static void
+estimate_steps(struct work *w)
+{
+	const struct plan *timed = work_timed(w);
 	bool side_by_side = w->o->engine->dialect == DIALECT_BUILDKIT;
 
 	w->steps = arena_array_of(w->a, struct progress_step, w->plan->n);
@@ -49,8 +56,8 @@ estimate_steps(struct work *w)
 	}
 }
 
-static const char *
-headline(struct work *w)
+const char *
+work_headline(struct work *w)
 {
 	const struct host *h = host_read(w->a, "");
 	struct names missing = venv_missing(w->a, w->plan);
@@ -112,7 +119,7 @@ open_screen(struct work *w)
 	w->progress = screen_open(w->a, w->ds,
 				  (struct progress_options){ .mode = w->o->progress,
 							     .out = stderr,
-							     .head = headline(w),
+							     .head = work_headline(w),
 							     .log_path = path,
 							     .colour = w->o->colour,
 							     .masked = w->masked },
@@ -444,8 +451,8 @@ build_modal(struct work *w)
 	return write_target(w, "modal", path, false) && work_run(w, c);
 }
 
-static bool
-check_wheel(struct work *w)
+bool
+work_check_wheel(struct work *w)
 {
 	const struct step *s = plan_step(w->plan, w->o->wheel);
 	struct names known = { 0 };
@@ -472,7 +479,7 @@ build_stack(struct arena *a, struct diags *ds, const struct plan *p, const struc
 	bool good = false;
 
 	w.began_s = proc_clock_s();
-	if (o->wheel && !check_wheel(&w))
+	if (o->wheel && !work_check_wheel(&w))
 		return false;
 	if (work_open(&w) && work_secrets(&w) && open_screen(&w)) {
 		wheels_wanted(&w);

@@ -44,6 +44,16 @@ bool build_stack(struct arena *a, struct diags *ds, const struct plan *p,
 		 const struct templates *templates, const struct build_options *o,
 		 struct build_record *record);
 
+/*
+ * build_preview -- prints what build_stack would do, for --dry-run; writes nothing, starts no build and
+ * uses no network.
+ *
+ *   out     the engine, the result, and for each step its time and where it comes from
+ *   errors  those of --wheel, false
+ */
+bool build_preview(struct arena *a, struct diags *ds, const struct plan *p,
+		   const struct build_options *o, struct buf *out);
+
 /* Returns the absolute path at which a script sees the parts of a mirror; out: as in build_options. */
 const char *build_mirror_place(struct arena *a, const char *out);
 

@@ -134,6 +134,13 @@ bool work_run(struct work *w, struct engine_command c);
  */
 void commits_resolve(struct work *w);
 
+/* Returns the plan with estimates for this machine, and with the times of an earlier build in o->out. */
+const struct plan *work_timed(const struct work *w);
+/* Returns "NAME: docker 24.0.7, 8 cores, 31 GiB; store DIR". */
+const char *work_headline(struct work *w);
+/* Returns whether the stack compiles the extension of --wheel.  errors SB0515, false */
+bool work_check_wheel(struct work *w);
+
 /* Fills the record of a build that has ended; if not good, with the first error and its step. */
 void record_fill(struct work *w, bool good);
 

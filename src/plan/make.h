@@ -71,8 +71,6 @@ struct pip_index plan_index(const struct maker *m);
 
 /* Returns "5:40", "1:02:10"; at least "0:01" for any time above 0. */
 const char *show_time(struct arena *a, double seconds);
-/* Returns "5:40" for a measured time, otherwise "about 5:40"; "unknown" for 0. */
-const char *show_cost(struct arena *a, double seconds, bool measured);
 /* Adds the key cost_s; null: unknown. */
 struct json;
 void json_cost(struct json *j, double seconds);

@@ -236,7 +236,7 @@ matrix_text(const struct matrix *m, struct buf *out)
 		const char *cell = m->cells.at[w->cell].name;
 
 		buf_printf(out, " %6zu  %11s  %s%s%s%s%s\n", w->cells,
-			   show_cost(a, w->unknown ? 0 : w->cost_s, false), w->step,
+			   plan_cost_text(a, w->unknown ? 0 : w->cost_s, false), w->step,
 			   w->version ? " " : "", w->version ? w->version : "",
 			   cell ? ", compiled for " : "", cell ? cell : "");
 	}

@@ -367,4 +367,7 @@ double order_cost(const struct job *jobs, const size_t *order, size_t n);
 /* Returns the cost of the order in which the job that changes least always comes next. */
 double order_cost_by_rate(const struct job *jobs, size_t n);
 
+/* Returns "5:40" for a measured time, otherwise "about 5:40"; "unknown" for 0. */
+const char *plan_cost_text(struct arena *a, double seconds, bool measured);
+
 #endif

@@ -15,7 +15,7 @@ show_time(struct arena *a, double seconds)
 }
 
 const char *
-show_cost(struct arena *a, double seconds, bool measured)
+plan_cost_text(struct arena *a, double seconds, bool measured)
 {
 	if (seconds <= 0)
 		return "unknown";
@@ -138,7 +138,7 @@ table(const struct plan *p, struct arena *a, struct buf *out)
 
 	for (size_t i = 0; i < p->n; i++) {
 		size_t n = strlen(p->steps[i].id), k = strlen(p->steps[i].stage);
-		size_t c = strlen(show_cost(a, p->steps[i].cost_s, p->steps[i].measured));
+		size_t c = strlen(plan_cost_text(a, p->steps[i].cost_s, p->steps[i].measured));
 
 		id = n > id ? n : id;
 		stage = k > stage ? k : stage;
@@ -151,8 +151,8 @@ table(const struct plan *p, struct arena *a, struct buf *out)
 		const struct step *st = &p->steps[i];
 
 		buf_printf(out, " %2zu  %-*s  %-*s  %*s  %-9s  ", i + 1, (int)id, st->id,
-			   (int)stage, st->stage, (int)cost, show_cost(a, st->cost_s, st->measured),
-			   show_rate(st->change_rate));
+			   (int)stage, st->stage, (int)cost,
+			   plan_cost_text(a, st->cost_s, st->measured), show_rate(st->change_rate));
 		show_wrapped(out, st->why, at + (i >= 99));
 	}
 }
@@ -217,7 +217,7 @@ edits(const struct plan *p, struct arena *a, struct buf *out)
 		if (st->extension && stack_prebuilt(a, p->stack, st->extension))
 			buf_printf(out, "%s: a prebuilt wheel exists; `from: release` saves %s\n",
 				   st->id,
-				   st->cost_s > 0 ? show_cost(a, st->cost_s, st->measured) :
+				   st->cost_s > 0 ? plan_cost_text(a, st->cost_s, st->measured) :
 						    "its compile");
 	if (!p->order_exact)
 		buf_puts(out, "order: estimated; only plans of up to 20 steps are searched "
@@ -371,7 +371,7 @@ explain(const struct plan *p, size_t i, struct arena *a, struct buf *out)
 	if (st->extension)
 		extension_rows(p, st->extension, a, out);
 	row(out, "cost",
-	    arena_printf(a, "%s, changes %s%s%s%s", show_cost(a, st->cost_s, st->measured),
+	    arena_printf(a, "%s, changes %s%s%s%s", plan_cost_text(a, st->cost_s, st->measured),
 			 show_rate(st->change_rate), st->cost_source ? " [" : "",
 			 st->cost_source ? file_of(a, st->cost_source) : "",
 			 st->cost_source ? "]" : ""));
@@ -449,8 +449,8 @@ draw(const struct plan *p, const struct dialect *d, struct buf *out)
 		for (size_t i = 0; i < p->n; i++)
 			if (!strcmp(p->steps[i].stage, stages.at[k]))
 				buf_printf(out, d->step, i + 1, p->steps[i].id,
-					   show_cost(out->a, p->steps[i].cost_s,
-						     p->steps[i].measured));
+					   plan_cost_text(out->a, p->steps[i].cost_s,
+							  p->steps[i].measured));
 		buf_puts(out, d->stage_end);
 	}
 	for (size_t i = 0; i < p->n; i++) {

@@ -97,6 +97,19 @@ enum store_answer store_get_more(struct arena *a, struct diags *ds, struct store
 				 const char *folder, const char **path, const char **key);
 
 /*
+ * store_like -- returns the key of a wheel that a build may take: of the package, version, Python series,
+ * torch and GPUs of `want`. Whether its other inputs are equal is known only in the environment that
+ * compiles.
+ *
+ *   in      torch: "2.11.0"; tag: "cu130", or NULL
+ *   out     NULL: no such wheel, or the store is not a directory
+ */
+const char *store_like(struct arena *a, struct store *s, const struct store_want *want,
+		       const char *torch, const char *tag);
+/* Returns whether a store is a directory. */
+bool store_is_local(const struct store *s);
+
+/*
  * store_put -- checks a wheel, and saves it under its key with its inputs.
  *
  *   in      compile_s, peak_mib: 0 if unknown

@@ -76,3 +76,54 @@ store_get_more(struct arena *a, struct diags *ds, struct store *s, const char *i
 	*key = best->key;
 	return store_get(a, ds, s, best->key, &more, folder, path);
 }
+
+/* --- without the inputs --- */
+
+/* Returns whether "2.11.0+cu130" is this release; the wheel of another index may have no tag. */
+static bool
+is_torch(const char *have, const char *torch, const char *tag)
+{
+	size_t n = strcspn(have, "+");
+
+	return torch && n == strcspn(torch, "+") && !strncmp(have, torch, n) &&
+	       (!tag || !have[n] || !strcmp(have + n + 1, tag));
+}
+
+/* Returns whether a wheel of Python "3.11.2" has the tag "cp311". */
+static bool
+is_python(struct arena *a, const char *have, const char *tag)
+{
+	const char *minor = strchr(have, '.');
+	size_t n = minor ? strcspn(minor + 1, ".") : 0;
+
+	return !tag || (minor && !strcmp(tag, arena_printf(a, "cp%.*s%.*s", (int)(minor - have),
+							   have, (int)n, minor + 1)));
+}
+
+bool
+store_is_local(const struct store *s)
+{
+	return s->kind == &store_folder;
+}
+
+const char *
+store_like(struct arena *a, struct store *s, const struct store_want *want, const char *torch,
+	   const char *tag)
+{
+	struct entries all = { 0 };
+	struct diags ignored = DIAGS(ignored, a);
+
+	if (!store_is_local(s))
+		return NULL;
+	store_entries(a, &ignored, s, &all, NULL);
+	for (size_t i = 0; i < all.n; i++) {
+		const struct entry *e = all.at[i];
+
+		if (!strcmp(e->name, want->name) &&
+		    (!want->version || !strcmp(e->version, want->version)) &&
+		    is_torch(e->torch, torch, tag) && is_python(a, e->python, want->python_tag) &&
+		    (want->any_archs || names_hold(&e->archs, &want->archs)))
+			return e->key;
+	}
+	return NULL;
+}
