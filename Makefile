@@ -128,7 +128,7 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/stackbuild \
 		$(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/bash-completion/completions \
 		$(DESTDIR)$(PREFIX)/share/zsh/site-functions $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d \
-		$(DESTDIR)$(PREFIX)/share/doc/stackbuild/recipes
+		$(DESTDIR)$(PREFIX)/share/doc/stackbuild/recipes $(DESTDIR)$(PREFIX)/share/doc/stackbuild/pictures
 	install -m 755 $(BUILD)/stackbuild $(DESTDIR)$(PREFIX)/bin/stackbuild
 	install -m 755 $(BUILD)/stackbuild-world $(DESTDIR)$(PREFIX)/libexec/stackbuild/stackbuild-world
 	$(BUILD)/stackbuild man > $(DESTDIR)$(PREFIX)/share/man/man1/stackbuild.1
@@ -137,6 +137,7 @@ install: all
 	$(BUILD)/stackbuild completion fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/stackbuild.fish
 	install -m 644 recipes/*.yaml $(DESTDIR)$(PREFIX)/share/doc/stackbuild/recipes
 	install -m 644 docs/*.md docs/*.json docs/*.txt $(DESTDIR)$(PREFIX)/share/doc/stackbuild
+	install -m 644 docs/pictures/*.svg $(DESTDIR)$(PREFIX)/share/doc/stackbuild/pictures
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/stackbuild $(DESTDIR)$(PREFIX)/share/man/man1/stackbuild.1 \
@@ -235,8 +236,8 @@ asan: deps-test
 
 # Writes the generated parts of README.md and docs/.
 .PHONY: docs
-docs: all $(VENV)/ok
-	@$(VENV)/bin/python ci/docs
+docs: all $(BUILD)/progress_cli $(BUILD)/proof_cli $(VENV)/ok
+	@BUILD=$(BUILD) $(VENV)/bin/python ci/docs
 
 # --- fuzzing: libFuzzer with ASan and UBSan, for FUZZ_S CPU seconds per target ---
 
