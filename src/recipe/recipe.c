@@ -358,6 +358,7 @@ bool
 recipe_secret_fits(struct diags *ds, const struct recipe *r, const char *name, const char *value)
 {
 	const struct recipe_index *of = NULL;
+	struct diag *d;
 
 	if (r->index.secret.s && !strcmp(r->index.secret.s, name))
 		of = &r->index;
@@ -367,9 +368,14 @@ recipe_secret_fits(struct diags *ds, const struct recipe *r, const char *name, c
 	if (!of ||
 	    ((strstr(value, "machine") || strstr(value, "default")) && strstr(value, "password")))
 		return true;
-	diag_help(diag_at(ds, E_SECRET_FORM, of->secret.at,
-			  "the secret `%s` of an index is not a netrc", name),
-		  "set it to: machine %s login USER password TOKEN",
+	d = diag_at(ds, E_SECRET_FORM, of->secret.at, "the secret `%s` of an index is not a netrc",
+		    name);
+	diag_why(d, "pip and uv read the user and the password of an index from a netrc, not a "
+		    "bare token");
+	/* Messages hide a word after `password`, but no name of a variable. */
+	diag_help(d,
+		  "with the token in TOKEN, set it to one line: \"machine %s login USER password "
+		  "$TOKEN\"; USER is often __token__",
 		  host_of(ds->arena, of->url.s ? of->url.s : "HOST"));
 	return false;
 }
