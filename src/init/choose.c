@@ -110,13 +110,14 @@ fix(struct attempt *t)
 	for (struct fix *f = fixes.at; f && f < fixes.at + fixes.n; f++) {
 		const struct init_item *item = item_there(t, f->diag->at);
 
-		if (f->state != FIX_DONE)
+		/* A fix of a warning resolves no error, and the next text of the draft loses it. */
+		if (f->state != FIX_DONE || code_table[f->diag->code].severity != SEV_ERROR)
 			continue;
 		any = t->repaired = true;
 		item_changed(t->rd, item ? item->at : (struct span){ 0 }, "%s: %s", f->diag->text,
 			     f->help->text);
 	}
-	t->text = files.at[0].text;
+	t->text = any ? files.at[0].text : t->text;
 	return any;
 }
 

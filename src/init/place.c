@@ -171,9 +171,19 @@ add_extension(struct init *rd, struct init_item *item, const struct requirement 
 		item->spec = arena_printf(rd->a, "==%s", version_public(rd->a, v));
 	}
 	if (why) {
+		bool wheel = e && e->pypi == PYPI_WHEEL;
+
 		item->spec = v ? arena_printf(rd->a, "==%s", version_public(rd->a, v)) : "";
-		item_changed(rd, item->at, "`%s`: %s; the recipe compiles %s instead", value, why,
-			     v ? version_public(rd->a, v) : "a compatible release");
+		item_changed(rd, item->at, "`%s`: %s; the recipe %s %s instead", value, why,
+			     wheel ? "installs" : "compiles",
+			     v     ? version_public(rd->a, v) :
+			     wheel ? "a wheel of PyPI" :
+				     "a compatible release");
+		if (wheel) {
+			item_take(rd, item, "packages",
+				  arena_printf(rd->a, "%s%s", value, item->spec));
+			return;
+		}
 	} else if (r->url) {
 		const char *in = subdirectory_of(rd->a, r->url);
 
