@@ -28,7 +28,9 @@ struct cause {
 	const char *title, *why, *fix;     /* texts of the signature, with the log's text for {1} */
 	const struct signature *recipe_of; /* the signature with the change of a recipe, or NULL */
 	const char *recipe_value;          /* value for its recipe_set or recipe_add */
-	struct log_lines lines;            /* lines that show the cause; never empty */
+	const struct extension *extension; /* its wheel is for another torch: compile it; or NULL */
+	const char *torch;      /* of that wheel: "built for torch 2.3 or later"; or NULL */
+	struct log_lines lines; /* lines that show the cause; never empty */
 };
 
 struct causes {

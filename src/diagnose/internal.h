@@ -116,6 +116,17 @@ unsigned long long fatal_block(struct diagnosis *d);
 /* Compiles the words by which a line looks like an error. */
 struct pattern *errors_pattern(void);
 
+/* Returns the length of the name: "numpy" of "numpy<2" and "numpy==1.26.4". */
+size_t requirement_name(const char *requirement);
+
+/* Adds the change of the recipe (its root) that compiles the extension of a cause. */
+void rebuild_help(struct arena *a, struct diag *d, const struct node *root, const struct cause *c);
+
+/* Returns the extension whose module lacks a symbol, and the torch of its wheel, or NULL for both. */
+const struct extension *known_rebuild(struct arena *a, const struct facts *f,
+				      const struct signature *s, const char *const *groups,
+				      const char **torch);
+
 /*
  * known_fix -- writes the fix of a signature for the extension that the log names.
  *

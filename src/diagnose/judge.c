@@ -161,16 +161,17 @@ shown(const struct diagnosis *d, const char *text, const struct seen *s)
 	return all ? mask_credentials(d->a, all) : NULL;
 }
 
-/* Returns the fix: that of the extension that the log names, or the signature's. */
-static const char *
-fix_of(const struct diagnosis *d, const struct candidate *c)
+/* Adds the fix: that of the extension that the log names, or the signature's. */
+static void
+add_fix(const struct diagnosis *d, const struct candidate *c, struct cause *cause)
 {
 	const char *groups[PATTERN_GROUPS], *known;
 
 	for (size_t i = 0; i < PATTERN_GROUPS; i++)
 		groups[i] = group_of(c->seen, i);
 	known = known_fix(d->a, d->f, c->of, groups);
-	return shown(d, known ? known : c->of->fix, c->seen);
+	cause->fix = shown(d, known ? known : c->of->fix, c->seen);
+	cause->extension = known_rebuild(d->a, d->f, c->of, groups, &cause->torch);
 }
 
 static struct cause *
@@ -205,9 +206,9 @@ add_cause(const struct diagnosis *d, struct causes *all, const struct candidate 
 			  (struct cause){ .of = s,
 					  .confidence = c->confidence,
 					  .title = shown(d, s->title, c->seen),
-					  .why = shown(d, s->why, c->seen),
-					  .fix = fix_of(d, c) });
+					  .why = shown(d, s->why, c->seen) });
 		cause = &all->at[all->n - 1];
+		add_fix(d, c, cause);
 	}
 	if (value && !cause->recipe_of) {
 		cause->recipe_of = s;

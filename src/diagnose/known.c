@@ -50,29 +50,45 @@ extension_of_text(struct arena *a, const struct facts *f, const char *text)
 	return e;
 }
 
-/* Returns " (it was built for torch 2.3 or later)", or "". */
+/* Returns "built for torch 2.3 or later", or NULL. */
 static const char *
 torch_of(struct arena *a, const char *symbol)
 {
 	const char *sentence = torch_symbol_releases(a, symbol);
 
-	return sentence && starts_with(sentence, "built for") ?
-		       arena_printf(a, " (it was %s)", sentence) :
-		       "";
+	return sentence && starts_with(sentence, "built for") ? sentence : NULL;
+}
+
+/* Returns the extension that the log names for a signature with a fix for it, or NULL. */
+static const struct extension *
+extension_of(struct arena *a, const struct facts *f, const struct signature *s,
+	     const char *const *groups)
+{
+	return s->fix_known && s->extension < PATTERN_GROUPS && *groups[s->extension] ?
+		       extension_of_text(a, f, groups[s->extension]) :
+		       NULL;
+}
+
+const struct extension *
+known_rebuild(struct arena *a, const struct facts *f, const struct signature *s,
+	      const char *const *groups, const char **torch)
+{
+	const struct extension *e = s->symbol ? extension_of(a, f, s, groups) : NULL;
+
+	*torch = e ? torch_of(a, groups[s->symbol]) : NULL;
+	return e;
 }
 
 const char *
 known_fix(struct arena *a, const struct facts *f, const struct signature *s,
 	  const char *const *groups)
 {
-	const struct extension *e =
-		s->fix_known && s->extension < PATTERN_GROUPS && *groups[s->extension] ?
-			extension_of_text(a, f, groups[s->extension]) :
-			NULL;
+	const struct extension *e = extension_of(a, f, s, groups);
 	const struct extension_release *r = e && e->nreleases ? &e->releases[e->nreleases - 1] :
 					    e                 ? &e->any :
 								NULL;
 	struct buf b = BUF(a);
+	const char *torch;
 
 	for (const char *p = e ? s->fix_known : ""; *p; p++) {
 		if (starts_with(p, "{package}")) {
@@ -84,7 +100,8 @@ known_fix(struct arena *a, const struct facts *f, const struct signature *s,
 		} else if (starts_with(p, "{archs}")) {
 			buf_puts(&b, r->arch_env ? r->arch_env : "TORCH_CUDA_ARCH_LIST");
 		} else if (starts_with(p, "{torch}")) {
-			buf_puts(&b, s->symbol ? torch_of(a, groups[s->symbol]) : "");
+			torch = s->symbol ? torch_of(a, groups[s->symbol]) : NULL;
+			buf_puts(&b, torch ? arena_printf(a, " (it was %s)", torch) : "");
 		} else {
 			buf_putc(&b, *p);
 			continue;

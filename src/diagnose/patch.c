@@ -1,6 +1,6 @@
 #include "base/edit.h"
 #include "base/str.h"
-#include "diagnose.h"
+#include "internal.h"
 
 /* Makes the change of a recipe in a signature, as edits of the recipe's text. */
 
@@ -29,9 +29,8 @@ behind(const struct node *n)
 	return at;
 }
 
-/* Returns the length of the name: "numpy" of "numpy<2" and "numpy==1.26.4". */
-static size_t
-name_length(const char *requirement)
+size_t
+requirement_name(const char *requirement)
 {
 	size_t n = 0;
 
@@ -67,9 +66,9 @@ add_item(struct arena *a, struct diag *d, const struct node *list, const char *v
 
 	for (size_t i = 0; i < list->n; i++) {
 		const struct node *item = list->items[i];
-		size_t n = item->kind == NODE_SCALAR ? name_length(item->s) : 0;
+		size_t n = item->kind == NODE_SCALAR ? requirement_name(item->s) : 0;
 
-		if (!n || n != name_length(value) || strncmp(item->s, value, n) != 0)
+		if (!n || n != requirement_name(value) || strncmp(item->s, value, n) != 0)
 			continue;
 		if (!strcmp(item->s, value) || item->lines)
 			return false;
@@ -121,13 +120,18 @@ diagnose_patch(struct arena *a, struct diags *ds, const struct causes *causes,
 	const char *text;
 	struct diag *d;
 
-	while (root && c < causes->at + causes->n && !c->recipe_value)
+	while (root && c < causes->at + causes->n && !c->recipe_value && !c->extension)
 		c++;
 	if (!root || root->kind != NODE_MAP || c == causes->at + causes->n)
 		return false;
+	d = diag_at(ds, E_LOG_CAUSE, (struct span){ .src = recipe }, "%s", c->title);
+	if (!c->recipe_value) {
+		rebuild_help(a, d, root, c);
+		diag_source(d, c->of->source);
+		return true;
+	}
 	text = arena_printf(a, c->recipe_of->recipe_set ? "set `%s` to `%s`" : "add to `%s`: `%s`",
 			    c->recipe_of->recipe_key, c->recipe_value);
-	d = diag_at(ds, E_LOG_CAUSE, (struct span){ .src = recipe }, "%s", c->title);
 	if (!add_fix(a, d, root, c, text))
 		diag_help(d, "%s, unless the recipe already has it", text);
 	diag_source(d, c->recipe_of->source);
