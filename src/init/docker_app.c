@@ -140,7 +140,8 @@ take_source(struct docker *d, const struct copied *x)
 		item_take(rd, x->item, "app.copy", NULL);
 		return;
 	}
-	if (strcmp(x->source, ".") != 0 && strcmp(there, x->target) != 0)
+	if (strcmp(x->source, ".") != 0 && strcmp(there, x->target) != 0 &&
+	    strcmp(fs_join(rd->a, "/app", x->source), x->target) != 0)
 		item_changed(rd, x->item->at, "`%s` is copied to /app/%s, and not to %s", x->source,
 			     x->source, x->target);
 	x->item->name = x->source;

@@ -7,6 +7,35 @@
 
 /* --- apt --- */
 
+/* Returns why a recipe does not need a package of NVIDIA, or NULL. */
+static const char *
+not_nvidia(struct docker *d, const char *package)
+{
+	const struct stage *root = docker_root(d, d->stage);
+	const struct image_name image =
+		facts_image_name(d->rd->f, root && root->image ? root->image : "");
+
+	if (str_matches(package, "^(cuda-drivers|(lib)?nvidia-(driver|utils|kernel|dkms|headless|"
+				 "compute|fabricmanager|modprobe|settings|ml|gl|encode|decode))"))
+		return "the driver is that of the host";
+	if (str_matches(package, "^nvidia-(container|docker)"))
+		return "the host has it, and not the image";
+	/* https://gitlab.com/nvidia/container-images/cuda: no image has these. */
+	if (str_matches(package, "^cuda-(tools|visual-tools|nsight|nvvp|gdb-src|documentation|"
+				 "demo-suite|samples)(-|$)"))
+		return image.repository && !strcmp(image.repository, "nvidia/cuda") ?
+			       NULL :
+			       "only NVIDIA's archive has it, which is set up in the images of "
+			       "nvidia/cuda";
+	if (str_matches(package, "^lib(cudnn|nccl)"))
+		return "torch brings its own cuDNN and NCCL";
+	if (!str_matches(package, "^(cuda-|nvidia-)"))
+		return NULL;
+	return image.cuda || image_has_torch(&image) ?
+		       "the base image and torch contain CUDA" :
+		       "a build from the recipe installs CUDA if the base image has none";
+}
+
 /* Returns why a recipe does not need a system package, or NULL. */
 static const char *
 not_apt(struct docker *d, const struct word *w)
@@ -20,11 +49,9 @@ not_apt(struct docker *d, const struct word *w)
 			  arena_copy(d->rd->a, w->s + 6, 2 + minor));
 	return str_matches(w->s, "^(python3|python-is-|python$)") ?
 		       "`python:` installs it" :
-	       str_matches(w->s, "^(cuda-|nvidia-|libcudnn|libnccl)") ?
-		       "the base image and torch contain CUDA" :
 	       among(w->s, "software-properties-common") ?
 		       "a recipe has no key for other archives" :
-		       NULL;
+		       not_nvidia(d, w->s);
 }
 
 static void
