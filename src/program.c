@@ -181,6 +181,7 @@ program_run(const struct options *o)
 	if (o->assumed && !o->quiet && o->diagnostics == DIAG_TEXT)
 		diag_tell("stackbuild: the recipe is %s", o->assumed);
 	r.ds = DIAGS(r.ds, r.a);
+	r.ds.verbose = o->verbose;
 	r.out = BUF(r.a);
 	if (!verb_takes(o->verb, "knowledge") || (r.facts = program_knowledge(&r))) {
 		status = verbs[o->verb](&r);

@@ -102,6 +102,7 @@ struct diags {
 	struct arena *arena; /* owns every message */
 	struct diag *head, **tail;
 	unsigned errors, warnings;
+	bool verbose; /* diags_print prints all sources, with their details */
 };
 
 /* An empty list: struct diags own = DIAGS(own, a); */
@@ -158,7 +159,10 @@ struct diag *diag_cost(struct diag *d, const char *fmt, ...) __attribute__((form
 /* Returns the first help of a diagnostic, or NULL. */
 const struct note *diag_first_help(const struct diag *d);
 
-/* Adds the evidence: a URL or a file and line, so that the claim can be checked. */
+/*
+ * Adds the evidence, so that the claim can be checked: "FILE:LINE (ORIGIN, read DATE)", or another text.
+ * Of several, diags_print prints only the name of the first one, unless the list is verbose.
+ */
 struct diag *diag_source(struct diag *d, const char *source); /* NULL: adds nothing */
 
 /*

@@ -290,13 +290,71 @@ print_cost(const struct diag *d, const struct note *n, struct buf *out)
 	diag_inert(n->cost, out);
 }
 
+enum { SOURCE_COLUMNS = 70 };
+
+/* Returns the bytes of a source that name it, without what was read there. */
+static size_t
+source_name(const char *origin)
+{
+	const char *colon = strstr(origin, ": ");
+	size_t n = strcspn(origin, ",;()");
+
+	if (starts_with(origin, "http"))
+		n = strcspn(origin, " ,;)");
+	else if (n > SOURCE_COLUMNS && colon && colon < origin + n)
+		n = (size_t)(colon - origin);
+	while (n && strchr(": ", origin[n - 1]))
+		n--;
+	return n;
+}
+
+/*
+ * Prints a source without details: "knowledge/torch.yaml:522 (PyPI: torch, torchvision and ..., read
+ * 2026-11-20, and 2 more; not verified)" becomes "knowledge/torch.yaml:522 (PyPI: torch; not verified)".
+ */
+static void
+print_source(const char *text, struct buf *out)
+{
+	static const char unverified[] = "; not verified";
+	const char *origin = strstr(text, " ("), *rest;
+	size_t n;
+
+	if (!origin || !ends_with(text, ")")) {
+		diag_inert(text, out);
+		return;
+	}
+	origin += 2;
+	n = source_name(origin);
+	rest = origin + n;
+	if (n > SOURCE_COLUMNS && memchr(origin, ' ', SOURCE_COLUMNS))
+		for (n = SOURCE_COLUMNS; origin[n] != ' '; n--)
+			;
+	print_bytes(text, (size_t)(origin - text) + n, out);
+	buf_puts(out, origin + n < rest ? " ..." : "");
+	buf_puts(out, strstr(rest, unverified) ? unverified : "");
+	buf_putc(out, ')');
+}
+
+/* Prints the first source of a diagnostic, and whether there are others. */
+static void
+print_sources(const struct note *first, struct buf *out)
+{
+	bool more = false;
+
+	for (const struct note *n = first->next; n; n = n->next)
+		more |= n->kind == NOTE_SOURCE;
+	buf_puts(out, "  source: ");
+	print_source(first->text, out);
+	buf_puts(out, more ? ", and others (-v)\n" : "\n");
+}
+
 /*
  *   because mamba-ssm 2.3.2.post1 needs triton >= 3.5.0
  *       and torch 2.2.2 needs triton 2.2.0, no other
  *   note: r.yaml:3:9: the base image brings CUDA 12.4.1
  *   help: use a cu121 or cu118 base                         3 layers rebuild, ~10 min
  *   or take torch >= 2.4.0                                  everything rebuilds, ~25 min
- *   source: knowledge/torch.yaml: 2.2.2
+ *   source: knowledge/torch.yaml:522 (PyPI: torch), and others (-v)
  *
  * The first help is shown with its change of the file, which is what --fix applies.
  */
@@ -326,12 +384,13 @@ print_note(const struct diag *d, const struct note *n, const struct note *before
 }
 
 static void
-print_diag(const struct diag *d, bool colour, struct buf *out)
+print_diag(const struct diag *d, bool colour, bool verbose, struct buf *out)
 {
 	enum severity sev = diag_severity(d);
 	static const char *const colours[] = { "\033[1;36m", "\033[1;33m", "\033[1;31m" };
 	const struct note *before = NULL;
 	struct buf b = BUF(out->a);
+	bool sourced = false;
 	size_t place, code;
 
 	print_place(d->at, &b);
@@ -345,7 +404,11 @@ print_diag(const struct diag *d, bool colour, struct buf *out)
 	/* A cause may be found after a fix, but it comes first. */
 	for (int rest = 0; rest <= 1; rest++)
 		for (const struct note *n = d->notes; n; n = n->next)
-			if ((n->kind != NOTE_WHY) == rest) {
+			if (n->kind == NOTE_SOURCE && !verbose) {
+				if (rest && !sourced)
+					print_sources(n, &b);
+				sourced |= rest;
+			} else if ((n->kind != NOTE_WHY) == rest) {
 				print_note(d, n, before, &b);
 				before = n;
 			}
@@ -370,7 +433,7 @@ diags_print(const struct diags *ds, FILE *out, bool colour)
 		}
 		scratch = arena_new();
 		b = BUF(scratch);
-		print_diag(d, colour, &b);
+		print_diag(d, colour, ds->verbose, &b);
 		if (written + b.n > DIAG_BYTES_MAX - 200) {
 			left_out++;
 		} else {
