@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/alive.h"
 #include "base/fs.h"
 #include "base/proc.h"
 #include "world_lock.h"
@@ -19,6 +20,7 @@ become_worker(struct run *r, const struct lock_worker *w, pid_t parent)
 {
 	struct options *o = arena_new_of(r->a, struct options);
 
+	alive_begin(NULL);
 	setpgid(0, 0); /* the parent passes each signal on once */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	*o = *r->o;
@@ -58,6 +60,7 @@ collect(struct run *r, struct lock_workers *all)
 			for (size_t i = all->ended - 1; i < all->n; i++)
 				kill(all->at[i].pid, SIGTERM);
 		poll(NULL, 0, POLL_MS);
+		alive_tick("waiting for the cells", NULL);
 	}
 	buf_puts(&out, text_of(r->a, w->out));
 	program_write(&out);

@@ -1,4 +1,5 @@
 #include "proc.h"
+#include "alive.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -328,6 +329,8 @@ watch(struct child *c)
 			c->tick_s = now + PROC_TICK_MS / 2e3;
 			c->spec->tick(c->spec->ctx, now - c->start_s);
 		}
+		if (!c->spec->terminal)
+			alive_tick("waiting for", c->spec->argv[0]);
 	}
 	pthread_sigmask(SIG_SETMASK, &was, NULL);
 }

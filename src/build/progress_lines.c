@@ -1,6 +1,9 @@
 #include "screen.h"
 
+#include "base/alive.h"
 #include "base/json.h"
+
+enum { SILENT_S = 60 };
 
 /*
  * Prints one line for each change and each line of output, for logs:
@@ -25,6 +28,8 @@ put(struct progress *p, double at_s, size_t step, const char *mark, const char *
 		   step < p->nsteps ? p->steps[step].id : "-", mark, *mark && *text ? " " : "",
 		   text);
 	progress_write(&p->out, p->to.p, p->to.n);
+	p->said_s = p->now_s;
+	alive_said();
 }
 
 static void
@@ -77,6 +82,32 @@ plain_line(struct progress *p, size_t step, double at_s, const char *text)
 	put(p, at_s, step, "|", text);
 }
 
+/* Names the running steps after a minute without a line: "running, 3:12 of about 5:40". */
+static void
+plain_tick(struct progress *p)
+{
+	char time[TIME_BYTES];
+
+	if (p->now_s - p->said_s < SILENT_S)
+		return;
+	for (size_t i = 0; i < p->nsteps; i++) {
+		const struct progress_step *s = &p->steps[i];
+
+		if (!p->work[i].open)
+			continue;
+		buf_clear(&p->say);
+		buf_printf(&p->say, "running, %s",
+			   progress_time(time, p->now_s - p->work[i].opened_s));
+		if (s->estimate_s > 0)
+			buf_printf(&p->say, " of about %s", progress_time(time, s->estimate_s));
+		if (p->work[i].detail[0])
+			buf_printf(&p->say, "  %s", p->work[i].detail);
+		put(p, p->now_s, i, "", p->say.p);
+	}
+	if (p->now_s - p->said_s >= SILENT_S)
+		put(p, p->now_s, p->nsteps, "", "running");
+}
+
 static void
 plain_end(struct progress *p)
 {
@@ -91,9 +122,11 @@ plain_end(struct progress *p)
 	progress_write(&p->out, p->to.p, p->to.n);
 }
 
-const struct printer progress_plain = {
-	.begin = plain_begin, .change = plain_change, .line = plain_line, .end = plain_end
-};
+const struct printer progress_plain = { .begin = plain_begin,
+					.change = plain_change,
+					.line = plain_line,
+					.tick = plain_tick,
+					.end = plain_end };
 
 /* Starts a JSON object with `event` and `at` in seconds, one on each line; see docs/build.md. */
 static struct json

@@ -65,7 +65,7 @@ struct progress {
 	struct step_work *work;
 	size_t nsteps, id_width;
 	const struct printer *printer;
-	double now_s;
+	double now_s, said_s; /* now; the last line of the plain form */
 	bool ended;
 	size_t failed; /* the first failed step failed step; nsteps: none */
 	struct stream out, log;

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/alive.h"
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/proc.h"
@@ -74,9 +75,11 @@ in_child(struct remote *r, void (*act)(struct remote *r), double seconds, const 
 	}
 	close(ends[1]);
 	output.fd = ends[0];
-	while (n > 0 && !proc_interrupted())
+	while (n > 0 && !proc_interrupted()) {
+		alive_tick("waiting for", host);
 		if (poll(&output, 1, LOOK_MS) > 0 && (n = read(ends[0], block, sizeof(block))) > 0)
 			buf_add(&said, block, (size_t)n);
+	}
 	close(ends[0]);
 	/* The signal may have reached this process alone. */
 	if (proc_interrupted()) {

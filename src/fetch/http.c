@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/alive.h"
 #include "base/fs.h"
 #include "base/proc.h"
 #include "base/sha256.h"
@@ -181,7 +182,8 @@ on_body(char *bytes, size_t size, size_t n, void *ctx)
 static int
 on_progress(void *ctx, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
 {
-	(void)ctx, (void)a, (void)b, (void)c, (void)d;
+	(void)a, (void)b, (void)c, (void)d;
+	alive_tick("fetching from", ctx ? ctx : "a server");
 	return proc_interrupted() != 0;
 }
 
@@ -297,6 +299,7 @@ set_request(struct transfer *t)
 	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, on_body);
 	curl_easy_setopt(c, CURLOPT_WRITEDATA, t);
 	curl_easy_setopt(c, CURLOPT_XFERINFOFUNCTION, on_progress);
+	curl_easy_setopt(c, CURLOPT_XFERINFODATA, http_host(t->a, t->url));
 	curl_easy_setopt(c, CURLOPT_NOPROGRESS, 0L);
 	if (!strcmp(t->method, "HEAD"))
 		curl_easy_setopt(c, CURLOPT_NOBODY, 1L);
@@ -421,8 +424,10 @@ wait_for(double seconds, double deadline)
 
 	if (seconds > HTTP_WAIT_MAX_S || until >= deadline)
 		return false;
-	while (proc_clock_s() < until && !proc_interrupted())
+	while (proc_clock_s() < until && !proc_interrupted()) {
 		nanosleep(&(struct timespec){ .tv_nsec = 20 * 1000 * 1000 }, NULL);
+		alive_tick("waiting before the next request", NULL);
+	}
 	return !proc_interrupted();
 }
 

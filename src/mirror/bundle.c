@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/alive.h"
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/proc.h"
@@ -113,6 +114,7 @@ read_file(struct archive *to, const char *path, struct sha256 *sum, size_t *size
 
 	*size = 0;
 	while (good && n && !proc_interrupted()) {
+		alive_tick("packing", path);
 		good = (n = read(fd, block, sizeof(block))) >= 0 &&
 		       (sum || archive_write_data(to, block, (size_t)n) == n);
 		if (sum && n > 0)

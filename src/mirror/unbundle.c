@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/alive.h"
 #include "base/fs.h"
 #include "base/map.h"
 #include "base/proc.h"
@@ -74,6 +75,7 @@ take_bytes(struct unpacking *u, const char *path, size_t max, int fd, struct buf
 	la_ssize_t n;
 
 	while ((n = archive_read_data(u->from, block, sizeof(block))) > 0) {
+		alive_tick("unpacking", path);
 		if (proc_interrupted()) {
 			wrong(u, "interrupted: no directory was made");
 			return NULL;
