@@ -302,15 +302,27 @@ class {{object|plain}}:
 
     @modal.enter()
     def _enter(self):
+        import asyncio
+        import threading
+
+        self._loop = asyncio.new_event_loop()
+        threading.Thread(target=self._loop.run_forever, daemon=True).start()
         self._object = load_object({{file|python}}, {{object|python}})()
 {{#load}}
-        self._object.{{load|plain}}()
+        self._finish(self._object.{{load|plain}}())
 {{/load}}
+
+    def _finish(self, result):
+        """Wait for an async method: all of a container run in one event loop."""
+        import asyncio
+        import inspect
+
+        return asyncio.run_coroutine_threadsafe(result, self._loop).result() if inspect.iscoroutine(result) else result
 {{#methods}}
 
     @modal.method()
     def {{name|plain}}(self, *args, **kwargs):
-        return self._object.{{name|plain}}(*args, **kwargs)
+        return self._finish(self._object.{{name|plain}}(*args, **kwargs))
 {{/methods}}
 {{/class}}
 {{/app}}
