@@ -297,7 +297,7 @@ place_requirement(struct init *rd, struct init_item *item, const char *text, boo
 	if (r)
 		item->name = r->key;
 	if (is_local_path(text))
-		item_leave(rd, item, "it is local code: copy it with `app: {copy: [...]}`");
+		item_local(rd, item);
 	else if (!r)
 		item_unread(rd, item,
 			    str_matches(text, "^[A-Za-z0-9._-]+=[^= ]+$") ?

@@ -126,7 +126,7 @@ add_one(struct init *rd, const struct pair *p, const struct node *n, bool pins)
 	if (text)
 		place_requirement(rd, item, text, false);
 	else if (*text_in(n, "path"))
-		item_unread(rd, item, "copy it with `app: {copy: [...]}`", "it is local code");
+		item_local(rd, item);
 	else
 		item_unread(rd, item, "add it to `packages`", "pip has no range of this form");
 }

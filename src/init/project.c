@@ -75,7 +75,7 @@ add_dependency(struct init *rd, const struct node *uv, const struct node *n)
 
 	from = source ? from_source(rd, r->name, source) : NULL;
 	if (source && (*text_in(source, "path") || node_get(source, "workspace")))
-		item_leave(rd, item, "it is local code: copy it with `app: {copy: [...]}`");
+		item_local(rd, item);
 	else
 		place_requirement(rd, item, from ? from : text, false);
 }

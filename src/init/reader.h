@@ -33,6 +33,12 @@ struct init_item *item_take(struct init *rd, struct init_item *item, const char 
  * not read. */
 #define item_leave(rd, item, ...) item_drop(rd, item, N_INIT_LEFT, NULL, __VA_ARGS__)
 #define item_unread(rd, item, ...) item_drop(rd, item, W_INIT_NOT_READ, __VA_ARGS__)
+/* The same for a directory or a file of the project, such as `-e .`. */
+#define item_local(rd, item) \
+	item_unread(rd, item, \
+		    "list code that compiles for torch as `extensions: [{name: NAME, path: " \
+		    "./DIRECTORY}]`, and copy other code with `app: {copy: [...]}`", \
+		    "it is local code")
 void item_drop(struct init *rd, struct init_item *item, enum code code, const char *help,
 	       const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 /* Opens an item and decides it. */
