@@ -2,7 +2,7 @@
  * libFuzzer: the inputs of init: lists of requirements, Dockerfiles, TOML and YAML (by the first line).
  *
  * Properties: a reader that fails reports the reason; places are in the text; the items
- * become a recipe, or an error has the reason.
+ * of a part of the inputs become a recipe, or an error has the reason.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -28,6 +28,20 @@ check_places(const struct diags *ds, const struct source *src)
 	for (const struct diag *d = ds->head; d; d = d->next)
 		if (d->at.src == src && d->at.line)
 			must(source_line(src, d->at.line, &line, &n));
+}
+
+/*
+ * Selects one in 16 inputs by their content. The resolver takes a hundred times as long as a reader, and
+ * would leave the readers a few inputs per second.
+ */
+static bool
+is_resolved(const uint8_t *data, size_t size)
+{
+	uint32_t hash = 2166136261U; /* FNV-1a */
+
+	for (size_t i = 0; i < size; i++)
+		hash = (hash ^ data[i]) * 16777619U;
+	return (hash >> 16) % 16 == 0;
 }
 
 int
@@ -62,7 +76,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 						     init_requirements(&n, src);
 		must(fine == !ds.errors);
 		check_places(&ds, src);
-		if (fine && size < 400)
+		if (fine && size < 400 && is_resolved(data, size))
 			must((init_recipe(&n, "stack.yaml", &s, &warnings) != NULL) == !ds.errors);
 	}
 	arena_free(a);
