@@ -1,4 +1,4 @@
-#include "internal.h"
+#include "needs.h"
 
 /*
  * Packages that compile at run time: the runtime image must have their compilers.  stackbuild installs

@@ -1,4 +1,5 @@
 #include "companions.h"
+#include "needs.h"
 
 /*
  * torch's companions: torchvision and torchaudio, which are compiled against one build of torch;

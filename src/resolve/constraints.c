@@ -1,5 +1,6 @@
 #include "companions.h"
 #include "coverage.h"
+#include "needs.h"
 
 /*
  * The versions that no call of pip may change: those of the requirements, and the solver's selection.

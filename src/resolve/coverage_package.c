@@ -1,4 +1,5 @@
 #include "coverage.h"
+#include "needs.h"
 
 /*
  * The coverage of packages: those that the recipe names, and those that other packages of the stack

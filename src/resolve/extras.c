@@ -1,4 +1,4 @@
-#include "internal.h"
+#include "needs.h"
 
 /*
  * Extras: mamba-ssm[causal-conv1d].  pip installs those of an ordinary package.  An extension is

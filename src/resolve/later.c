@@ -1,4 +1,5 @@
 #include "coverage.h"
+#include "needs.h"
 
 /*
  * Doubts that the requirements of a release cannot settle: a later release excludes a package that
@@ -16,8 +17,7 @@ pinned_for(struct workspace *w, const struct solver_variable *t, const struct ca
 	bool torch = !strcmp(key, "torch") || is_companion(key);
 
 	return c && c->v && requested(w, (unsigned)variable_find(w, key)) >= 0 &&
-			       need_holds(w, x) &&
-			       !has_pairing(w, t, of, torch ? "torch" : key) ?
+			       need_holds(w, x) && !has_pairing(w, t, of, torch ? "torch" : key) ?
 		       c :
 		       NULL;
 }

@@ -5,18 +5,6 @@
  * C library, and their requirements.  Wheels of an extension that this stack compiles are ignored.
  */
 
-static const struct package_release *
-published(const struct query *q)
-{
-	return candidate_of(q)->published;
-}
-
-static bool
-from_pypi(const struct workspace *w, const struct domain *s)
-{
-	return is_from_pypi(w, s->t.key);
-}
-
 /* --- Python and machine --- */
 
 /* Returns true if the package has wheels for Linux with compiled code: its sdist then needs
@@ -207,7 +195,8 @@ add_refusal(struct query *q, size_t python)
 	const struct domain *s = w->variables.at[q->variable];
 	struct refusal f = { 0 };
 
-	if (facts_package(w->f, s->t.key) && facts_package(w->f, s->t.key)->n && from_pypi(w, s))
+	if (facts_package(w->f, s->t.key) && facts_package(w->f, s->t.key)->n &&
+	    is_from_pypi(w, s->t.key))
 		f = refusal_of(w, q->variable, python);
 	for (int part = 0; part < PARTS; part++)
 		if (f.without[part])
@@ -244,14 +233,14 @@ constraint_python_release(struct query *q, struct workspace *w)
 void
 constraint_release_glibc(struct query *q, struct workspace *w)
 {
-	const struct package_release *r = published(q);
+	const struct package_release *r = candidate_of(q)->published;
 	unsigned glibc = the_variable(w, VARIABLE_GLIBC), python = the_variable(w, VARIABLE_PYTHON);
 	int asked = requested(w, python);
 	const char *series = asked < 0 ? NULL : variable_at(w, python)->c[asked].text;
 	unsigned long least = 0;
 	struct wheel_pythons pythons;
 
-	if (!r || !is_built(r) || !from_pypi(w, w->variables.at[q->variable]))
+	if (!r || !is_built(r) || !is_from_pypi(w, variable_at(w, q->variable)->key))
 		return;
 	for (size_t i = 0; i < r->wheels.n; i++) {
 		const char *tag = r->wheels.at[i];
@@ -273,200 +262,13 @@ constraint_release_glibc(struct query *q, struct workspace *w)
 			   variable_at(w, q->variable)->label, r->version, least);
 }
 
-/* --- the requirements of its metadata --- */
-
-static struct names
-extras_of(const struct workspace *w, const char *key)
-{
-	const struct recipe_requirements *lists[] = { &w->r->packages, &w->r->torch.with };
-	struct names extras = { 0 };
-
-	for (size_t k = 0; k < 2; k++)
-		list_each (x, lists[k])
-			for (size_t n = 0; n < x->req->extras.n; n++)
-				if (!strcmp(x->req->key, key))
-					names_once(w->a, &extras, x->req->extras.at[n]);
-	return extras;
-}
-
-/* Returns a requirement as a need; without Pythons if it counts for none. */
-static struct need *
-read_need(struct workspace *w, const struct names *extras, const char *text)
-{
-	const char *marker = strchr(text, ';'), *key = marker ? marker : ";";
-	solve_word *pythons = extras->n ? NULL : map_get(&w->pythons_in, key);
-	unsigned python = the_variable(w, VARIABLE_PYTHON);
-	struct need *x = arena_new_of(w->a, struct need);
-
-	x->text = text;
-	x->other = -1;
-	/* Many requirements share a marker, and most of those for extras count for no Python. */
-	if (pythons && set_is_empty(w, python, pythons))
-		return x;
-	x->req = facts_requirement(w->f, text);
-	if (!x->req || x->req->url)
-		return x;
-	if (!pythons)
-		pythons = set_pythons_with(w, x->req->marker, extras);
-	if (!extras->n)
-		map_put(&w->pythons_in, key, pythons);
-	if (!set_is_empty(w, python, pythons))
-		x->pythons = pythons;
-	x->every = solve_set_count(pythons, variable_at(w, python)->n) == variable_at(w, python)->n;
-	return x;
-}
-
-/* Adds a requirement, unless it counts for no Python. */
-static void
-add_need(struct workspace *w, const struct names *extras, const char *text, struct needs *all)
-{
-	struct need *x = extras->n ? NULL : map_get(&w->needs, text);
-
-	if (!x) {
-		x = read_need(w, extras, text);
-		if (!extras->n)
-			map_put(&w->needs, text, x);
-	}
-	if (x->pythons)
-		list_push(w->a, all, x);
-}
-
-struct needs
-release_needs(struct workspace *w, const char *key, const struct package_release *r)
-{
-	const struct names extras = extras_of(w, key);
-	struct needs all = { 0 };
-
-	for (size_t i = 0; r && i < r->requires.n; i++)
-		add_need(w, &extras, r->requires.at[i], &all);
-	return all;
-}
-
-bool
-need_holds(struct workspace *w, const struct need *x)
-{
-	const struct solver_variable *python = solution_variable(w->solution, "python");
-
-	return solve_set_has(x->pythons, (size_t)(w->python - python->c));
-}
-
-/* Finds the variable of a need, and its candidates; false: nothing is known about the package. */
-static bool
-find_other(struct workspace *w, struct need *x)
-{
-	if (x->other < 0)
-		x->other = variable_find(w, x->req->key);
-	if (x->other < 0 && (x->untracked || !is_tracked(w, x->req->key))) {
-		x->untracked = true;
-		return false;
-	}
-	if (x->other < 0)
-		x->other = (int)variable_named(w, x->req->key);
-	if (!x->those || x->n != variable_at(w, (unsigned)x->other)->n) {
-		x->n = variable_at(w, (unsigned)x->other)->n;
-		x->those = set_matching(w, (unsigned)x->other, x->req->spec);
-	}
-	if (!x->sentence)
-		x->sentence = arena_printf(w->a, "requires %s%s", x->req->name,
-					   specifiers_text(w->a, x->req->spec));
-	return true;
-}
-
-/* Adds that a release has a need; source: of the requirement. */
-static void
-require(struct query *q, struct need *x, const char *source)
-{
-	struct workspace *w = q->w;
-	struct solve_term terms[3] = { THIS(q) };
-	unsigned other;
-	int asked;
-
-	if (!find_other(w, x))
-		return;
-	other = (unsigned)x->other;
-	terms[1] = NOT_IN(other, x->those);
-	/* An unknown release may be in the set; for a pinned one, it is known whether it is. */
-	if (set_is_empty(w, other, x->those)) {
-		if ((asked = requested(w, other)) < 0)
-			return;
-		terms[1] = IN(other, set_one(w, other, (size_t)asked));
-	}
-	terms[2] = IN(the_variable(w, VARIABLE_PYTHON), x->pythons);
-	add_conflict(q, terms, x->every ? 2 : 3, source, "%s %s %s",
-		     variable_at(w, q->variable)->label, candidate_of(q)->text, x->sentence);
-}
-
-struct package_span
-release_span(struct workspace *w, const struct solver_variable *t, const struct candidate *c)
-{
-	const struct python_package *p = c->v ? facts_package(w->f, t->key) : NULL;
-
-	if (c->published && c->published->requires_known)
-		return (struct package_span){ c->published, c->published };
-	return p ? package_span(p, c->v) : (struct package_span){ 0 };
-}
-
-/* If the file has a sample of the releases, an exact pin may differ between those that it lists. */
-static bool
-is_shared(const struct python_package *p, const struct package_release *other, const char *text)
-{
-	return names_have(&other->requires, text) && !(p->sample && strstr(text, "=="));
-}
-
-/* For a release whose METADATA was not read, uses the requirements that the releases before and
- * after it share. */
-void
-constraint_release_requires(struct query *q, struct workspace *w)
-{
-	const struct domain *s = w->variables.at[q->variable];
-	const struct python_package *p = facts_package(w->f, s->t.key);
-	struct package_span span = release_span(w, &s->t, candidate_of(q));
-	struct needs all = { 0 };
-	const char *source = NULL;
-
-	if (span.older && from_pypi(w, s))
-		all = release_needs(w, s->t.key, span.older);
-	if (all.n)
-		source = package_requires_source(w->f, span.older);
-	list_each (x, &all)
-		if (span.older == span.newer || is_shared(p, span.newer, (*x)->text))
-			require(q, *x, source);
-}
-
-/* stackbuild installs an extension without dependencies, and adds its requirements to the packages,
- * unless the recipe names the package. */
-void
-constraint_extension_requires(struct query *q, struct workspace *w)
-{
-	const struct domain *s = w->variables.at[q->variable];
-	const struct extension *e = s->entry;
-	const struct extension_release *r = ENTRY(q);
-	struct names texts = { 0 };
-	struct needs all = { 0 };
-
-	if (e && s->asked)
-		texts = extension_requires(w, r ? r : &e->any, s->asked);
-	list_each (text, &texts)
-		add_need(w, &(struct names){ 0 }, *text, &all);
-	list_each (x, &all) {
-		const char *key = (*x)->req->key;
-		const struct extension *other = facts_extension(w->f, key);
-
-		if (!recipe_has(w, key) && strcmp(key, "torch") != 0 &&
-		    strcmp(key, "triton") != 0 &&
-		    !list_any(given, &w->r->torch.with, !strcmp(given->req->key, key)) &&
-		    (!other || extension_is_package(other, NULL, key)))
-			require(q, *x, r ? r->source : e->any.source);
-	}
-}
-
 /* --- existence --- */
 
 /* pip selects a withdrawn release only if a requirement pins it. */
 void
 constraint_release_yanked(struct query *q, struct workspace *w)
 {
-	const struct package_release *r = published(q);
+	const struct package_release *r = candidate_of(q)->published;
 
 	if (r && r->yanked && requested(w, q->variable) != (int)q->candidate)
 		add_conflict(q, TERMS(THIS(q)), package_release_source(w->f, r),
@@ -498,7 +300,7 @@ constraint_release_exists(struct query *q, struct workspace *w)
 	const struct candidate *c = candidate_of(q);
 	const struct python_package *p = facts_package(w->f, s->t.key);
 
-	if (c->known || !c->v || !p || strpbrk(c->text, "<>~!") || !from_pypi(w, s) ||
+	if (c->known || !c->v || !p || strpbrk(c->text, "<>~!") || !is_from_pypi(w, s->t.key) ||
 	    !package_lacks(w->f, p, c->v))
 		return;
 	add_conflict(q, TERMS(THIS(q)), p->source, "%s has no release %s: %s", s->t.label, c->text,

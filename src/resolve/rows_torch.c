@@ -140,71 +140,7 @@ constraint_torch_prefer_cuda(struct query *q, struct workspace *w)
 			     t->version, cuda);
 }
 
-/* --- its dependencies, and its limits on other packages --- */
-
-/* Adds a requirement of torch's wheel; marker NULL: the requirement's own. */
-static void
-asks_for(struct query *q, struct workspace *w, const char *requirement, const char *marker,
-	 bool brings, const char *subject, const char *verb)
-{
-	const struct torch_release *t = ENTRY(q);
-	const struct requirement *req = requirement_parse(w->a, requirement, NULL, NULL);
-	unsigned build = the_variable(w, VARIABLE_BUILD), other;
-	unsigned python = the_variable(w, VARIABLE_PYTHON);
-	const struct marker *m = marker ? marker_parse(w->a, marker) : req ? req->marker : NULL;
-	solve_word *pythons = m ? set_pythons_where(w, m) : set_all(w, python);
-	bool some = !set_is_empty(w, python, set_not(w, python, pythons));
-	struct solve_term terms[4] = { THIS(q) };
-	size_t n = 1;
-	solve_word *set;
-
-	if (!req)
-		return;
-	other = variable_get(w, VARIABLE_PACKAGE, req->key);
-	set = set_matching(w, other, req->spec);
-	if (set_is_empty(w, other, set))
-		return;
-	if (some)
-		terms[n++] = IN(python, pythons);
-	/* CPU builds do not require triton. */
-	if (!strcmp(req->key, "triton") && !gpu_evidence(w))
-		terms[n++] = OUT(w, build, set_text(w, build, "cpu"));
-	terms[n++] = brings ? NOT_IN(other, set) : OUT(w, other, set);
-	add_conflict(q, terms, n, t->source, "%s %s %s %s %s%s", subject, t->version, verb,
-		     req->name, spec_label(w->a, specifiers_text(w->a, req->spec)),
-		     some ? arena_printf(w->a, " (where %s)", marker_text(w->a, m)) : "");
-}
-
-/* Requires torch's own triton if the marker is true; otherwise no triton works with it. */
-void
-constraint_torch_triton(struct query *q, struct workspace *w)
-{
-	const struct torch_release *t = ENTRY(q);
-
-	if (t && t->triton)
-		asks_for(q, w, t->triton, t->triton_marker, true, "torch", "itself needs");
-	if (t && t->triton && t->triton_marker && strstr(t->triton_marker, "python_version"))
-		asks_for(q, w, t->triton, NULL, false, "torch", "was made for");
-}
-
-void
-constraint_torch_setuptools(struct query *q, struct workspace *w)
-{
-	const struct torch_release *t = ENTRY(q);
-
-	if (t && t->setuptools)
-		asks_for(q, w, t->setuptools, NULL, false, "torch", "needs");
-}
-
-void
-constraint_torch_setuptools_build(struct query *q, struct workspace *w)
-{
-	const struct torch_release *t = ENTRY(q);
-
-	if (t && t->setuptools_build && w->compiles)
-		asks_for(q, w, t->setuptools_build, NULL, false, "compiling against torch",
-			 "needs");
-}
+/* --- its limits on other packages --- */
 
 void
 constraint_torch_numpy(struct query *q, struct workspace *w)

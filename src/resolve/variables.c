@@ -290,29 +290,6 @@ variable_at(struct workspace *w, unsigned variable)
 	return &w->variables.at[variable]->t;
 }
 
-const struct solver_variable *
-solution_variable(const struct solution *solution, const char *key)
-{
-	int at = variable_find(solution->work, key);
-
-	return at < 0 ? NULL : solution->work->all.at[at];
-}
-
-const struct candidate *
-candidate_in(const struct workspace *w, const int *chosen, size_t n, int variable)
-{
-	if (variable < 0 || (size_t)variable >= n || chosen[variable] < 0)
-		return NULL;
-	return &w->all.at[variable]->c[chosen[variable]];
-}
-
-const struct candidate *
-solution_selected(const struct solution *solution, const char *key)
-{
-	return candidate_in(solution->work, solution->chosen, solution->nchosen,
-			    variable_find(solution->work, key));
-}
-
 size_t
 variable_candidate(struct workspace *w, unsigned variable, const char *text)
 {

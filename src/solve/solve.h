@@ -33,12 +33,6 @@ solve_set_add(solve_word *set, size_t candidate)
 	set[candidate / 64] |= (solve_word)1 << candidate % 64;
 }
 
-static inline void
-solve_set_remove(solve_word *set, size_t candidate)
-{
-	set[candidate / 64] &= ~((solve_word)1 << candidate % 64);
-}
-
 static inline bool
 solve_set_has(const solve_word *set, size_t candidate)
 {

@@ -121,10 +121,10 @@ static const solve_word *
 all_but_the_first(void *ctx, unsigned x)
 {
 	struct universe *u = ctx;
-	solve_word *set = solve_set_full(u->a, u->candidates[x]);
+	solve_word *first = solve_set(u->a, u->candidates[x]);
 
-	solve_set_remove(set, 0);
-	return set;
+	solve_set_add(first, 0);
+	return solve_set_not(u->a, first, u->candidates[x]);
 }
 
 static void

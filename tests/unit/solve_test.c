@@ -443,11 +443,10 @@ sets_of_every_length(void **state)
 		if (!n)
 			continue;
 		solve_set_add(none, n - 1);
-		solve_set_remove(all, n - 1);
 		assert_true(solve_set_has(none, n - 1));
-		assert_false(solve_set_has(all, n - 1));
 		other = solve_set_not(a, none, n);
-		assert_memory_equal(other, all, SOLVE_WORDS(n) * sizeof *other);
+		assert_false(solve_set_has(other, n - 1));
+		assert_int_equal(solve_set_count(other, n), n - 1);
 	}
 	arena_free(a);
 }
