@@ -126,6 +126,7 @@ check_cells(struct run *r, struct diags *ds, const char *path, recipe_open *open
 			v.facts = s->solution->facts_used;
 			v.unlisted = s->unlisted;
 			keep_parts(r->a, &s->parts, &v.parts);
+			v.questions = lock_questions(r->a, p->stack);
 			if (choices && r->o->verbose)
 				choices_of(choices, s);
 		}

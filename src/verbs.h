@@ -19,6 +19,7 @@ struct run {
 	const struct options *o;
 	const struct facts *facts; /* for verbs with --knowledge */
 	struct buf out;            /* standard output, written once at the end */
+	struct questions answered; /* by check --online, for the cells of this run */
 	bool unlocked;             /* uses no lock: the recipe is not read from its file */
 	bool command_ran; /* the exit status comes from another program, even after errors */
 };
@@ -159,6 +160,7 @@ struct cell_verdict {
 	struct names errors, warnings;
 	struct reported LIST(const struct diag *) reported;
 	struct stack_parts parts;
+	struct questions questions; /* with the answers of check --online */
 	size_t unlisted; /* packages that others require and of which no release is known */
 	unsigned facts;
 };

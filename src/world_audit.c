@@ -236,7 +236,7 @@ audit_tag(struct auditing *t, const struct lock_source *s, const char *part)
 
 	if (!s->ref || str_matches(s->ref, "^[0-9a-f]{40}$"))
 		return;
-	now = git_remote_commit(a, s->url, s->ref, &why);
+	now = git_remote_commit(a, s->url, s->ref, NULL, &why);
 	if (!now && why && !strcmp(why, GIT_NO_TAG))
 		found(t, FOUND_ERROR, "tag-gone", part,
 		      arena_printf(a, "%s has no tag %s any more", s->url, s->ref),

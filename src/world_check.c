@@ -3,6 +3,7 @@
 
 #include "base/proc.h"
 #include "base/str.h"
+#include "world_ask.h"
 #include "world_lock.h"
 
 static void
@@ -15,6 +16,53 @@ leave_unchecked(struct locking *l, struct cell_verdict *v, const char *what, con
 				       .why = why });
 }
 
+/* Returns "the tag v1.4.0 of causal-conv1d". */
+static const char *
+asked_part(struct arena *a, const struct question *q)
+{
+	switch (q->kind) {
+	case QUESTION_REF:
+		return q->name ? arena_printf(a, "the tag %s of %s", q->name, q->of) :
+				 arena_printf(a, "the repository of %s", q->of);
+	case QUESTION_IMAGE: return arena_printf(a, "the tag of %s, %s", q->of, q->url);
+	case QUESTION_BUILD: return arena_printf(a, "torch %s on its index", q->name);
+	default: return arena_printf(a, "the file of %s", q->of);
+	}
+}
+
+/* Marks the tags that a registry has, and lists the questions without an answer. */
+static void
+use_answers(struct locking *l, struct cell_verdict *v)
+{
+	static const enum part_kind kinds[QUESTION_KINDS] = { [QUESTION_REF] = PART_EXTENSION,
+							      [QUESTION_IMAGE] = PART_BASE,
+							      [QUESTION_BUILD] = PART_TORCH,
+							      [QUESTION_FILE] = PART_EXTENSION };
+	struct arena *a = l->r->a;
+
+	list_each (q, &v->questions) {
+		for (size_t i = 0; i < v->parts.n && q->answer == ANSWER_YES; i++) {
+			struct stack_part *x = &v->parts.at[i];
+
+			if (x->by == BY_REGISTRY && q->kind == QUESTION_IMAGE &&
+			    !strcmp(x->what, q->url)) {
+				x->coverage = COVERAGE_READ;
+				x->why = "its registry has this tag";
+			}
+		}
+		if (!q->answer)
+			list_push(a, &v->parts,
+				  (struct stack_part){
+					  .kind = q->package ? PART_PACKAGE : kinds[q->kind],
+					  .coverage = COVERAGE_UNKNOWN,
+					  .by = BY_SOURCE,
+					  .what = asked_part(a, q),
+					  .why = arena_printf(a, "no answer from %s: %s", q->host,
+							      q->why),
+				  });
+	}
+}
+
 /* Marks the parts that a resolution reads. */
 static void
 mark_read(struct stack_parts *all, bool torch_index)
@@ -22,7 +70,7 @@ mark_read(struct stack_parts *all, bool torch_index)
 	for (size_t i = 0; i < all->n; i++) {
 		struct stack_part *x = &all->at[i];
 
-		if (x->coverage == COVERAGE_READ || x->by == BY_NOTHING ||
+		if (x->coverage == COVERAGE_READ || x->by == BY_NOTHING || x->by == BY_REGISTRY ||
 		    (x->by == BY_TORCH_INDEX && !torch_index))
 			continue;
 		x->coverage = COVERAGE_READ;
@@ -31,30 +79,33 @@ mark_read(struct stack_parts *all, bool torch_index)
 	}
 }
 
+/* A resolution by uv. */
+struct resolution {
+	enum uv_end end;
+	struct lock_request *q;
+	struct uv_answer answer;
+	struct names left_out;
+	struct diags failures;
+};
+
 /* Resolves a cell; if the index of torch cannot be read, it uses the torch of the default index. */
-static enum uv_end
-resolve_online(struct locking *l, struct lock_request **q, struct names *left_out,
-	       struct uv_answer *answer)
+static void
+resolve_online(struct locking *l, struct resolution *x)
 {
 	const char *index = l->stack->torch_index.value;
-	struct diags own = DIAGS(own, l->r->a);
-	enum uv_end end;
 
-	*q = lock_asks(l, l->stack);
-	end = lock_resolve_wheels(l, &own, *q, &l->how, answer, left_out);
-	if (end == UV_FAILED && index && !l->stand_in && own.head->code == E_LOCK_INDEX &&
-	    strstr(own.head->text, index)) {
-		l->stand_in = index;
-		diag_why(
-			diag_at(&l->r->ds, N_LOCK_STAND_IN, l->stack->torch_index.at,
-				"the metadata of torch %s on the default index replace those on %s",
-				l->stack->torch.value, index),
-			"%s", own.head->text);
-		*left_out = (struct names){ 0 };
-		return resolve_online(l, q, left_out, answer);
-	}
-	diags_append(&l->r->ds, &own);
-	return end;
+	*x = (struct resolution){ .q = lock_asks(l, l->stack) };
+	x->failures = DIAGS(x->failures, l->r->a);
+	x->end = lock_resolve_wheels(l, &x->failures, x->q, &l->how, &x->answer, &x->left_out);
+	if (x->end != UV_FAILED || !index || l->stand_in ||
+	    x->failures.head->code != E_LOCK_INDEX || !strstr(x->failures.head->text, index))
+		return;
+	l->stand_in = index;
+	diag_why(diag_at(&l->r->ds, N_LOCK_STAND_IN, l->stack->torch_index.at,
+			 "the metadata of torch %s on the default index replace those on %s",
+			 l->stack->torch.value, index),
+		 "%s", x->failures.head->text);
+	resolve_online(l, x);
 }
 
 /* Removes the packages whose requirements are in the knowledge base, because the offline check
@@ -79,27 +130,44 @@ forget_checked(struct locking *l, const struct cell_verdict *v, struct names *le
 	left_out->n = n;
 }
 
-/* Returns false if uv failed. */
+/* Uses the end of uv. Returns false if uv failed. */
 static bool
-check_stack(struct locking *l, struct cell_verdict *v)
+conclude(struct locking *l, struct resolution *x, struct cell_verdict *v)
 {
-	struct lock_request *q;
-	struct uv_answer answer;
-	struct names left_out = { 0 };
-	enum uv_end end = resolve_online(l, &q, &left_out, &answer);
-
-	if (end == UV_CONFLICT)
-		lock_conflict(l, q, &answer);
-	forget_checked(l, v, &left_out);
-	if (end == UV_DONE)
+	/* An answer of a source is the reason, and uv's message follows from it. */
+	if (x->end == UV_CONFLICT && !(ask_denied(&v->questions, QUESTION_BUILD, false) &&
+				       lock_mentions(x->answer.explanation, "torch")))
+		lock_conflict(l, x->q, &x->answer);
+	if (x->end == UV_FAILED && !ask_denied(&v->questions, QUESTION_FILE, true))
+		diags_append(&l->r->ds, &x->failures);
+	forget_checked(l, v, &x->left_out);
+	if (x->end == UV_DONE)
 		mark_read(&v->parts, !l->stand_in);
-	for (size_t i = 0; i < left_out.n; i++)
-		leave_unchecked(l, v, left_out.at[i],
+	for (size_t i = 0; i < x->left_out.n; i++)
+		leave_unchecked(l, v, x->left_out.at[i],
 				arena_printf(l->r->a,
 					     "it has no wheel; --allow-build %s builds its sdist "
 					     "to read its metadata",
-					     left_out.at[i]));
-	return end != UV_FAILED;
+					     x->left_out.at[i]));
+	return x->end != UV_FAILED;
+}
+
+/* Resolves the packages while the sources are asked. Returns false if uv or an index failed. */
+static bool
+check_stack(struct locking *l, struct cell_verdict *v, bool resolves)
+{
+	struct resolution x = { .end = UV_FAILED };
+	struct asking *asking =
+		ask_begin(l->r, l->stack, &v->questions, &l->how.secrets, l->how.timeout_s);
+	bool ran = resolves && uv_find(l->r->a, &l->r->ds, l->uv), good = !resolves;
+
+	if (ran)
+		resolve_online(l, &x);
+	ask_end(asking);
+	if (ran)
+		good = conclude(l, &x, v);
+	use_answers(l, v);
+	return good;
 }
 
 void
@@ -124,18 +192,20 @@ world_check_online(struct run *r, const struct recipe *cell, const struct stack 
 		incompatible |= diag_severity(d) == SEV_ERROR;
 	option_timeout(r->o, &l.how.timeout_s); /* verb_check has checked it */
 	proc_signals();
-	if (why) {
+	if (why)
 		leave_unchecked(&l, v, requirements, why);
-		return;
-	}
-	v->failed = !world_index_secrets(r, cell, &l.how.secrets);
+	else
+		v->failed = !world_index_secrets(r, cell, &l.how.secrets);
 	world_hide_secrets(r, cell);
 	if (!v->failed && !s)
 		lock_try_helps(&l, since);
 	else if (!v->failed)
-		v->failed = !uv_find(r->a, &r->ds, &uv) || !check_stack(&l, v);
+		v->failed = !check_stack(&l, v, !why);
 	if (v->failed)
 		leave_unchecked(&l, v, requirements, "uv did not resolve them: see the error");
 	v->stopped = proc_interrupted();
+	/* A fact that excludes the stack counts also without uv. */
+	list_each (q, &v->questions)
+		incompatible |= q->answer == ANSWER_NO;
 	v->failed = v->failed && !incompatible;
 }

@@ -1,6 +1,5 @@
 /* Pins the parts of a lock other than packages: base images, git sources, files by URL. */
 #include <errno.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -52,32 +51,6 @@ unreachable(struct pinning *p, struct span at, const char *what, const char *nam
 
 /* --- images --- */
 
-/* Returns the digest of a platform's image in an index of manifests, or NULL. */
-static const char *
-digest_for(struct arena *a, const struct oci_manifest *m, const char *platform)
-{
-	json_auto_t *root = json_loadb(m->text, m->size, 0, NULL);
-	json_t *each;
-	const char *digest = NULL;
-	size_t i;
-
-	json_array_foreach(json_object_get(root, "manifests"), i, each)
-	{
-		const json_t *on = json_object_get(each, "platform");
-		const char *os = fetch_json_text(a, on, "os"),
-			   *arch = fetch_json_text(a, on, "architecture"),
-			   *found = fetch_json_text(a, each, "digest");
-
-		if (os && arch && found && oci_is_digest(found) && !digest &&
-		    !strcmp(arena_printf(a, "%s/%s", os, arch), platform))
-			digest = found;
-	}
-	/* The manifest of a single image has no list. */
-	if (root && !json_object_get(root, "manifests"))
-		digest = m->digest;
-	return digest;
-}
-
 /* Pins an image. digest: the pinned one of the index; NULL: the current one of the tag. */
 static bool
 ask_registry(struct pinning *p, const struct choice *base, const char *digest,
@@ -100,7 +73,7 @@ ask_registry(struct pinning *p, const struct choice *base, const char *digest,
 		return unreachable(p, base->at, "the image", base->value, "base",
 				   "the registry does not have it", &own);
 	out->digest = m.digest;
-	out->platform_digest = digest_for(a, &m, p->s->platform);
+	out->platform_digest = oci_platform_digest(a, &m, p->s->platform, NULL);
 	if (out->platform_digest)
 		return true;
 	return unreachable(p, base->at, "the image", base->value, "base",
@@ -151,7 +124,7 @@ pin_git(struct pinning *p, const struct stack_extension *e, const struct lock_so
 		out->commit = old->commit;
 	else if (may_lack(p, "git"))
 		names_once(p->r->a, &p->out->unpinned, "git");
-	else if (!(out->commit = git_remote_commit(p->r->a, e->url, e->ref, &why)))
+	else if (!(out->commit = git_remote_commit(p->r->a, e->url, e->ref, NULL, &why)))
 		return unreachable(p, e->at, "the commit of",
 				   arena_printf(p->r->a, "%s@%s", e->url, e->ref), "git", why,
 				   NULL);

@@ -31,7 +31,8 @@ commits_resolve(struct work *w)
 		if (!op || e->source != SOURCE_GIT || op->fetch.locked)
 			continue;
 		was = recorded(&before, s);
-		now = op->fetch.commit ? e->ref : git_remote_commit(w->a, e->url, e->ref, &why);
+		now = op->fetch.commit ? e->ref :
+					 git_remote_commit(w->a, e->url, e->ref, NULL, &why);
 		e->commit = now ? now : was;
 		if (!now)
 			diag_help(diag_at(w->ds, W_COMMIT, s->at,

@@ -49,11 +49,21 @@ struct git_rules *git_rules_open(struct arena *a, const char *path);
 void git_rules_close(struct git_rules *g);
 bool git_rules_ignore(struct arena *a, const struct git_rules *g, const char *path, bool is_dir);
 
-/* Returns the current commit of a tag in a remote repository, 40 hex digits, also of an annotated
- * one; NULL: *why has the reason, such as no answer within GIT_SECONDS. */
-const char *git_remote_commit(struct arena *a, const char *url, const char *tag, const char **why);
-enum { GIT_SECONDS = 15 };
+/*
+ * git_remote_commit -- returns the current commit of a tag in a remote repository, 40 hex digits, also
+ * of an annotated one.
+ *
+ *   in      tag: NULL: the first commit that the repository lists
+ *   out     near, with GIT_NO_TAG: at most GIT_NEAR tags with similar names, the nearest first; or NULL
+ *   errors  NULL: *why has the reason, such as no answer within GIT_SECONDS
+ *   memory  lives in a
+ */
+const char *git_remote_commit(struct arena *a, const char *url, const char *tag, struct names *near,
+			      const char **why);
+enum { GIT_SECONDS = 15, GIT_NEAR = 3 };
 #define GIT_NO_TAG "the repository has no such tag" /* a value of *why */
+/* Returns true if *why is that the host has no such repository. */
+bool git_remote_missing(const char *why);
 
 /* A submodule of a commit. */
 struct git_module {

@@ -104,36 +104,77 @@ set_proxy(git_proxy_options *proxy)
 
 /* --- the commit of a tag --- */
 
+/* Adds the tags whose names are most like the one that the repository lacks, as lines. */
+static void
+say_near(struct remote *r, const git_remote_head *const *heads, size_t n)
+{
+	static const char tags[] = "refs/tags/";
+	struct names all = { 0 };
+
+	for (size_t i = 0; i < n; i++)
+		if (starts_with(heads[i]->name, tags) && !ends_with(heads[i]->name, "^{}"))
+			list_push(r->a, &all, heads[i]->name + strlen(tags));
+	for (size_t i = 0; i < GIT_NEAR; i++) {
+		const char *near = str_nearest(r->ref, all.at, all.n);
+		size_t k = 0;
+
+		if (!near)
+			break;
+		buf_printf(&r->said, "\n%s", near);
+		while (all.at[k] != near)
+			k++;
+		all.at[k] = all.at[--all.n];
+	}
+}
+
 static void
 say_commit(struct remote *r)
 {
-	const char *name = arena_printf(r->a, "refs/tags/%s", r->ref);
+	const char *name = arena_printf(r->a, "refs/tags/%s", r->ref ? r->ref : "");
 	const char *peeled = arena_printf(r->a, "%s^{}", name);
 	git_proxy_options proxy;
 	const git_remote_head **heads;
 	git_remote *remote = NULL;
 	size_t n = 0;
+	bool listed = true;
 
 	set_proxy(&proxy);
 	failed(r, GIT_NO_TAG);
 	if (git_remote_create_detached(&remote, r->url) < 0 ||
 	    git_remote_connect(remote, GIT_DIRECTION_FETCH, NULL, &proxy, NULL) < 0 ||
 	    git_remote_ls(&heads, &n, remote) < 0)
-		failed(r, last_error());
+		listed = failed(r, diag_one_line(r->a, last_error()));
 	for (size_t i = 0; i < n; i++)
 		if (!strcmp(heads[i]->name, peeled) ||
-		    (*r->said.p == ' ' && !strcmp(heads[i]->name, name))) {
+		    (*r->said.p == ' ' && (!r->ref || !strcmp(heads[i]->name, name)))) {
 			buf_clear(&r->said);
 			buf_puts(&r->said, git_oid_tostr_s(&heads[i]->oid));
 		}
+	if (listed && r->ref && *r->said.p == ' ')
+		say_near(r, heads, n);
 }
 
 const char *
-git_remote_commit(struct arena *a, const char *url, const char *tag, const char **why)
+git_remote_commit(struct arena *a, const char *url, const char *tag, struct names *near,
+		  const char **why)
 {
 	struct remote r = { .a = a, .url = url, .ref = tag, .said = BUF(a) };
+	const char *commit = in_child(&r, say_commit, GIT_SECONDS, why);
+	struct names lines = { 0 };
 
-	return in_child(&r, say_commit, GIT_SECONDS, why);
+	if (!commit)
+		lines = names_split(a, *why, '\n');
+	for (size_t i = 1; i < lines.n && near; i++)
+		list_push(a, near, lines.at[i]);
+	if (lines.n)
+		*why = lines.at[0];
+	return commit;
+}
+
+bool
+git_remote_missing(const char *why)
+{
+	return ends_with(why, "status code: 404");
 }
 
 /* --- a mirror of a commit --- */

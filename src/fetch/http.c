@@ -431,6 +431,14 @@ wait_for(double seconds, double deadline)
 	return !proc_interrupted();
 }
 
+static bool never_again;
+
+void
+http_never_again(void)
+{
+	never_again = true;
+}
+
 double
 http_limit_s(const struct http_request *q)
 {
@@ -469,7 +477,7 @@ http_do(struct arena *a, const struct http_request *q, struct http_answer *answe
 		do
 			exchange(&t);
 		while (answer->status && redirect(&t, redirects++));
-		if (!t.transient || q->once || try + 1 == HTTP_TRIES ||
+		if (!t.transient || q->once || never_again || try + 1 == HTTP_TRIES ||
 		    !wait_for(t.retry_after_s > 0 ? t.retry_after_s : 0.5 * (double)(1U << try),
 			      t.deadline))
 			break;

@@ -64,6 +64,9 @@ struct http_answer {
  */
 bool http_do(struct arena *a, const struct http_request *q, struct http_answer *answer);
 
+/* Sends each later request of this process once: a question that is not answered is no failure. */
+void http_never_again(void);
+
 /*
  * Returns the time limit of a request in seconds: its own, or HTTP_LIMIT_S plus time for its size.
  */

@@ -216,6 +216,36 @@ oci_manifest(struct oci_registry *r, struct arena *a, struct diags *ds, const ch
 }
 
 const char *
+oci_platform_digest(struct arena *a, const struct oci_manifest *m, const char *platform,
+		    struct names *platforms)
+{
+	json_auto_t *root = json_loadb(m->text, m->size, 0, NULL);
+	json_t *each;
+	const char *digest = NULL;
+	size_t i;
+
+	json_array_foreach(json_object_get(root, "manifests"), i, each)
+	{
+		const json_t *on = json_object_get(each, "platform");
+		const char *os = fetch_json_text(a, on, "os"),
+			   *arch = fetch_json_text(a, on, "architecture"),
+			   *found = fetch_json_text(a, each, "digest"), *here;
+
+		if (!os || !arch || !found || !oci_is_digest(found) || !strcmp(os, "unknown"))
+			continue;
+		here = arena_printf(a, "%s/%s", os, arch);
+		if (platforms)
+			names_once(a, platforms, here);
+		if (!digest && !strcmp(here, platform))
+			digest = found;
+	}
+	/* The manifest of a single image has no list. */
+	if (root && !json_object_get(root, "manifests"))
+		digest = m->digest;
+	return digest;
+}
+
+const char *
 oci_push_manifest(struct oci_registry *r, struct arena *a, struct diags *ds, const char *media_type,
 		  const char *text, size_t n, const char *tag)
 {

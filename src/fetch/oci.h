@@ -63,6 +63,17 @@ struct oci_manifest {
 bool oci_manifest(struct oci_registry *r, struct arena *a, struct diags *ds, const char *reference,
 		  struct oci_manifest *out, bool *missing);
 
+/*
+ * oci_platform_digest -- returns the digest of the image for a platform, "linux/amd64".
+ *
+ *   in      m: an index of images; that of a single image is for any platform
+ *   out     platforms: those of the index; or NULL
+ *   errors  NULL: the index has no image for it
+ *   memory  lives in a
+ */
+const char *oci_platform_digest(struct arena *a, const struct oci_manifest *m, const char *platform,
+				struct names *platforms);
+
 /* Reads a blob into a file or, if to_path is NULL, into memory; checks digest and size. */
 bool oci_pull_blob(struct oci_registry *r, struct arena *a, struct diags *ds, struct oci_blob *blob,
 		   const char *to_path, size_t max);

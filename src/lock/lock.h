@@ -228,6 +228,47 @@ struct names lock_inputs(struct arena *a, const struct stack *s);
  */
 struct names lock_stale(struct arena *a, const struct lock *l, const struct stack *s);
 
+/* --- questions to the sources of a stack --- */
+
+enum question_kind {
+	QUESTION_REF,   /* does the git host have the tag of an extension or package? */
+	QUESTION_IMAGE, /* does the registry have the tag of an image, for the platform? */
+	QUESTION_BUILD, /* does the index of torch list the build? */
+	QUESTION_FILE,  /* does the server have the file? */
+	QUESTION_KINDS
+};
+enum question_answer {
+	ANSWER_NONE, /* not asked, or the host did not answer */
+	ANSWER_YES,
+	ANSWER_NO
+};
+
+/* A question that only the network answers, and its answer. */
+struct question {
+	enum question_kind kind;
+	const char *of;   /* "causal-conv1d", "the base image", "torch" */
+	const char *host; /* "github.com", with its port */
+	const char *url;  /* of the repository, index or file; the image as written, or chosen */
+	const char *name; /* the tag, or the version of torch; NULL: the source only has to exist */
+	const char *tag;  /* the build of torch, "cu121"; NULL: any */
+	struct span at;   /* of the name in the recipe */
+	bool exact;       /* `at` is exactly the name, so that another one can replace it */
+	bool package;     /* an item of packages, which uv reads, too */
+	enum question_answer answer;
+	const char *why;   /* the reason for ANSWER_NONE, or for ANSWER_NO without names; or NULL */
+	struct names near; /* ANSWER_NO: what the source has instead, the nearest first */
+	double age_s;      /* age of an answer of the cache; 0: it is new */
+};
+struct questions LIST(struct question);
+
+/*
+ * lock_questions -- returns the questions of a stack: the tags of git repositories and images, torch's
+ * build on its index, and files by URL. What a digest or commit pins needs no tag.
+ *
+ *   memory  lives in a; borrows the places of the recipe
+ */
+struct questions lock_questions(struct arena *a, const struct stack *s);
+
 /* --- two locks --- */
 
 /* The differences between two locks. */

@@ -165,7 +165,11 @@ add_image(struct workspace *w, struct text image)
 		add_unknown(w, PART_BASE, image.s,
 			    "the contents of this image are not in the knowledge base");
 	else if (image_is_doubtful(w, &n) || !is_tag_certain(w, &n))
-		add_unknown(w, PART_BASE, image.s, "the knowledge base does not list this tag");
+		add(w, (struct stack_part){ .kind = PART_BASE,
+					    .coverage = COVERAGE_UNKNOWN,
+					    .by = BY_REGISTRY,
+					    .what = image.s,
+					    .why = "the knowledge base does not list this tag" });
 	else
 		add_read(w, PART_BASE, image.s, n.source ? n.source : facts_os(w->f, n.os)->source);
 }

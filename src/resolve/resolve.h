@@ -295,6 +295,8 @@ enum checked_by {
 	BY_NOTHING,
 	BY_METADATA,    /* the metadata of packages on their index */
 	BY_TORCH_INDEX, /* the index of torch, which has that build */
+	BY_REGISTRY,    /* the registry of an image, which has that tag */
+	BY_SOURCE, /* the answer to a question of check --online, which its host did not give */
 };
 
 /* How well a part of a stack is known. */
