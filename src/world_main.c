@@ -7,7 +7,7 @@
 #include "base/alive.h"
 #include "base/pattern.h"
 #include "base/proc.h"
-#include "build/progress.h"
+#include "build/build.h"
 #include "fetch/fetch.h"
 #include "verbs.h"
 
