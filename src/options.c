@@ -23,6 +23,12 @@ const struct verb_item verb_items[] = {
 };
 const size_t verb_items_n = COUNT(verb_items);
 
+const struct config_row config_rows[] = {
+#define CONFIG(name, scope) { name, CONFIG_##scope },
+#include "options.def"
+};
+const size_t config_rows_n = COUNT(config_rows);
+
 struct names
 verb_item_names(struct arena *a, const char *title)
 {
@@ -54,6 +60,12 @@ row_of(struct str name, enum verb v)
 			found = r;
 	}
 	return found;
+}
+
+const struct option_row *
+option_row(const char *name, enum verb v)
+{
+	return row_of(str_of(name), v);
 }
 
 bool
@@ -140,6 +152,32 @@ store(struct parser *p, const struct option_row *r, const char *value)
 				    names_words(p->a, &choices, "or"), value));
 }
 
+/* Rejects an engine that does not exist. */
+static bool
+check_engine(struct parser *p)
+{
+	const struct names known = verb_item_names(p->a, "Engines");
+	const char *name = p->o->engine, *near;
+
+	if (!name || names_have(&known, name))
+		return true;
+	near = str_nearest(name, known.at, known.n);
+	return fail(p, arena_printf(p->a, "there is no engine `%s`%s%s%s; engines: %s", name,
+				    near ? "; did you mean `" : "", near ? near : "",
+				    near ? "`?" : "", names_join(p->a, &known, " ")));
+}
+
+bool
+option_set(struct arena *a, struct options *o, const struct option_row *r, const char *value,
+	   const char **why)
+{
+	struct parser p = { .a = a, .o = o };
+	bool good = store(&p, r, value) && check_engine(&p);
+
+	*why = p.why;
+	return good;
+}
+
 /* Reads one argument that starts with a dash: "--name", "--name=value", "-o", "-oVALUE". */
 static bool
 parse_option(struct parser *p)
@@ -173,21 +211,6 @@ parse_option(struct parser *p)
 	if (r->arg && !value && !(value = p->argv[++p->at]))
 		return fail(p, arena_printf(p->a, "--%s needs a %s", r->name, r->arg));
 	return store(p, r, value);
-}
-
-/* Rejects an engine that does not exist. */
-static bool
-check_engine(struct parser *p)
-{
-	const struct names known = verb_item_names(p->a, "Engines");
-	const char *name = p->o->engine, *near;
-
-	if (!name || names_have(&known, name))
-		return true;
-	near = str_nearest(name, known.at, known.n);
-	return fail(p, arena_printf(p->a, "there is no engine `%s`%s%s%s; engines: %s", name,
-				    near ? "; did you mean `" : "", near ? near : "",
-				    near ? "`?" : "", names_join(p->a, &known, " ")));
 }
 
 /* Rejects options of other commands, because an option without effect is misleading. */
@@ -272,6 +295,7 @@ options_parse(struct arena *a, int argc, char **argv, struct options *o, const c
 		list_push(a, &o->words, argv[i]);
 	o->options_end = o->words.n;
 	good = parse(&p);
+	o->given = memcpy(arena_array_of(a, bool, OPTION_ROWS), p.given, sizeof(p.given));
 	*why = p.why;
 	return good;
 }

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/diag.h"
 #include "base/list.h"
 
 /*
@@ -38,6 +39,9 @@ struct options {
 	struct names words; /* the whole command line, without the program */
 	size_t options_end; /* index of `--` in words, or words.n */
 	bool format_given;
+	const bool *given;   /* which rows of options.def the command line has */
+	struct diags *found; /* the errors and warnings of configuration files; or NULL */
+	struct names set;    /* "--jobs 4, from stackbuild.toml:1": what files and variables set */
 	const char *assumed; /* the recipe if no argument names one; or NULL */
 #define FIELD_FLAG bool
 #define FIELD_TEXT const char *
@@ -55,6 +59,17 @@ struct options {
  *   memory  lives in a; borrows from argv
  */
 bool options_parse(struct arena *a, int argc, char **argv, struct options *o, const char **why);
+
+/*
+ * options_config -- sets options that the command line does not have, from the environment (STACKBUILD_JOBS),
+ * the project's file and the user's file, in this order (docs/configuration.md).
+ *
+ *   in      o: after find_recipe
+ *   out     its options; o->found, o->set
+ *   errors  SB0134, SB0144 in o->found
+ *   memory  lives in a
+ */
+void options_config(struct arena *a, struct options *o);
 
 /* Finds the command of that name; false: *why suggests another. */
 bool verb_find(struct arena *a, const char *name, enum verb *v, const char **why);

@@ -35,6 +35,22 @@ extern const size_t verb_items_n;
 /* Returns the names of the items below a title: "Targets" or "Engines". */
 struct names verb_item_names(struct arena *a, const char *title);
 
+/* An option that files and variables may set. */
+enum config_scope { CONFIG_ANY, CONFIG_TRUSTED, CONFIG_USER };
+struct config_row {
+	const char *name;
+	enum config_scope scope;
+};
+extern const struct config_row config_rows[];
+extern const size_t config_rows_n;
+
+/* Returns the row of an option; of several rows with that name, the one of the command. NULL: none */
+const struct option_row *option_row(const char *name, enum verb v);
+
+/* Sets an option to a value; false: *why has the error. */
+bool option_set(struct arena *a, struct options *o, const struct option_row *r, const char *value,
+		const char **why);
+
 /* Describes an option for a command, with its choices, and whether it may be repeated. */
 const char *option_description(struct arena *a, const struct option_row *r, enum verb verb);
 

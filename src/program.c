@@ -183,7 +183,14 @@ program_run(const struct options *o)
 	r.ds = DIAGS(r.ds, r.a);
 	r.ds.verbose = o->verbose;
 	r.out = BUF(r.a);
-	if (!verb_takes(o->verb, "knowledge") || (r.facts = program_knowledge(&r))) {
+	for (size_t i = 0; o->verbose && !o->quiet && o->diagnostics == DIAG_TEXT && i < o->set.n;
+	     i++)
+		diag_tell("stackbuild: %s", o->set.at[i]);
+	if (o->found)
+		diags_append(&r.ds, o->found);
+	if (r.ds.errors)
+		status = EXIT_DIAGNOSED;
+	else if (!verb_takes(o->verb, "knowledge") || (r.facts = program_knowledge(&r))) {
 		status = verbs[o->verb](&r);
 		if (r.facts && verb_takes(o->verb, "no-user-knowledge"))
 			tell_user_knowledge(&r);
@@ -226,6 +233,7 @@ program_options(struct arena *a, int argc, char **argv, struct options *o, int *
 		*status = usage_error("%s", why);
 		return false;
 	} else {
+		options_config(a, o);
 		return true;
 	}
 	if (fflush(stdout) != 0)
