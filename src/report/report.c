@@ -78,6 +78,11 @@ static const struct shape gpu_shape[] = {
 	{ 0 },
 };
 
+static const struct shape next_shape[] = {
+	{ "text", VALUE_CODE, "Not built: run `stackbuild build r.yaml`.", 0 },
+	{ 0 },
+};
+
 const struct shape report_shape[] = {
 	{ "stack", VALUE_TEXT, "the stack's name", 0 },
 	{ "cell", VALUE_TEXT, "the cell that the page describes; missing without a matrix", 0 },
@@ -89,6 +94,7 @@ const struct shape report_shape[] = {
 	{ "headline", VALUE_TEXT, "the verdict", 0 },
 	{ "state", VALUE_TEXT, "of the verdict: good, open or bad", 0 },
 	{ "tiles", VALUE_LIST, "check, build, proof, use of the GPU", tile_shape },
+	{ "next", VALUE_LIST, "what to run next; empty if the stack cannot work", next_shape },
 	{ "diags", VALUE_LIST, "diagnostics", diag_shape },
 	{ "unchecked", VALUE_LIST, "lines: unchecked parts", 0 },
 	{ "choices", VALUE_LIST, "selected versions", choice_shape },
@@ -97,18 +103,17 @@ const struct shape report_shape[] = {
 	{ "log", VALUE_TEXT, "build.log", 0 },
 	{ "causes", VALUE_LIST, "cause in the log", cause_shape },
 	{ "worth", VALUE_LIST, "lines of a log that shows no known cause", 0 },
-	{ "no_failure", VALUE_TEXT, "why there is no diagnosis", 0 },
-	{ "plan_said", VALUE_CODE, "meaning of the times", 0 },
+	{ "plan_said", VALUE_CODE, "meaning of the times; missing without a plan", 0 },
 	{ "steps", VALUE_LIST, "the plan", bar_shape },
 	{ "half", VALUE_TEXT, "of the axis", 0 },
 	{ "total", VALUE_TEXT, "of the axis", 0 },
-	{ "sizes_said", VALUE_CODE, "the size of the image, or why there is none", 0 },
+	{ "sizes_said", VALUE_CODE, "the size of the image; missing before a build", 0 },
 	{ "layers", VALUE_LIST, "the layers of the image", bar_shape },
-	{ "proof_said", VALUE_CODE, "image of the proof, or why there is none", 0 },
+	{ "proof_said", VALUE_CODE, "image of the proof; missing without one", 0 },
 	{ "checks", VALUE_LIST, "of the proof", check_shape },
 	{ "matrix_said", VALUE_CODE, "a sentence on the table", 0 },
 	{ "cells", VALUE_LIST, "of the matrix; empty without one", cell_shape },
-	{ "use_said", VALUE_CODE, "verdict of `run`, or a sentence that there is none", 0 },
+	{ "use_said", VALUE_CODE, "verdict of `run`; missing without a run", 0 },
 	{ "use_command", VALUE_TEXT, "what ran", 0 },
 	{ "gpus", VALUE_LIST, "GPUs", gpu_shape },
 	{ "seconds", VALUE_TEXT, "how long the command ran", 0 },
@@ -268,6 +273,30 @@ headline(const struct report_cell *c, enum report_state *state)
 	return "Built and proven";
 }
 
+/* Names the commands whose results the page lacks, in their order. */
+static void
+page_next(struct page *p)
+{
+	const struct report_files *f = &p->r->files;
+	const char *command = p->r->command;
+
+	if (!p->r->plan || (f->record && f->record->code))
+		return;
+	if (!f->record)
+		page_prose(p, scope_item(p->top, "next"), "text",
+			   arena_printf(p->a, "Not built: run `stackbuild build %s`.", command));
+	if (!f->proof)
+		page_prose(
+			p, scope_item(p->top, "next"), "text",
+			arena_printf(p->a, "Not verified: run `stackbuild verify %s`.", command));
+	if (!f->use)
+		page_prose(p, scope_item(p->top, "next"), "text",
+			   arena_printf(p->a,
+					"Use of the GPU not recorded: run `stackbuild run --report "
+					"%s/run.svg -- COMMAND`, then make the report again.",
+					f->dir));
+}
+
 static void
 page_verdict(struct page *p)
 {
@@ -298,6 +327,7 @@ page_verdict(struct page *p)
 	tile(p, "Build", build);
 	tile(p, "Proof", proof);
 	tile(p, "GPU", use_said(r->files.use));
+	page_next(p);
 }
 
 static const char *

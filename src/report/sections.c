@@ -67,11 +67,8 @@ page_failure(struct page *p)
 	const struct report_files *f = &p->r->files;
 	const struct build_record *b = f->record;
 
-	if (!b || !b->code) {
-		page_text(p, p->top, "no_failure",
-			  b ? "The last build did not fail." : "There is no build to diagnose.");
+	if (!b || !b->code)
 		return;
-	}
 	page_prose(p, p->top, "failed",
 		   arena_printf(p->a, "%s: %s", b->code, b->error ? b->error : "no message"));
 	page_text(p, p->top, "log", arena_printf(p->a, "%s/build.log", f->dir));
@@ -120,17 +117,42 @@ step_how(const struct build_record *b, const struct build_record_step *s)
 					   s->from;
 }
 
+/* Returns whether the last build took a step from a cache or the store, and an earlier one measured it. */
+static bool
+measured_before(const struct build_record_step *s)
+{
+	return s && s->measured_s > s->seconds &&
+	       (same(s->from, "cache") || same(s->from, "store"));
+}
+
+/*
+ * Returns whether the timeline shows earlier times: the last build took most from a cache or the store,
+ * and would show nothing of the compile.
+ */
+static bool
+shows_earlier(const struct build_record *b)
+{
+	double earlier_s = 0;
+
+	for (size_t i = 0; b && i < b->steps.n; i++)
+		if (measured_before(&b->steps.at[i]))
+			earlier_s += b->steps.at[i].measured_s;
+	return b && earlier_s > b->seconds;
+}
+
 /* Sets when each step began; returns when the last one ended. */
 static double
 step_times(const struct plan *plan, const struct build_record *b, double *from, double *took)
 {
 	double end = 0;
-	bool starts = b != NULL;
+	bool earlier = shows_earlier(b), starts = b && !earlier;
 
 	for (size_t i = 0; i < plan->n; i++) {
 		const struct build_record_step *s = record_step(b, plan->steps[i].id);
 
 		took[i] = !b ? plan->steps[i].cost_s : s ? s->seconds : 0;
+		if (earlier && measured_before(s))
+			took[i] = s->measured_s;
 		starts = starts && (took[i] <= 0 || s->start_s >= 0);
 	}
 	for (size_t i = 0; i < plan->n; i++) {
@@ -145,22 +167,26 @@ step_times(const struct plan *plan, const struct build_record *b, double *from, 
 static void
 plan_said(struct page *p, const struct build_record *b, double all)
 {
+	bool before = shows_earlier(b);
 	const char *text;
 
 	if (b)
-		text = arena_printf(p->a, "Times of the build%s%s%s%s%s, which %s after %s.",
-				    b->started ? " of " : "", b->started ? b->started : "",
-				    b->engine ? " with " : "", b->engine ? b->engine : "",
-				    b->engine && b->engine_version ?
-					    arena_printf(p->a, " %s", b->engine_version) :
-					    "",
-				    b->code ? "failed" : "finished", report_time(p->a, all));
+		text = arena_printf(
+			p->a, "Times of the build%s%s%s%s%s, which %s after %s.%s",
+			b->started ? " of " : "", b->started ? b->started : "",
+			b->engine ? " with " : "", b->engine ? b->engine : "",
+			b->engine && b->engine_version ?
+				arena_printf(p->a, " %s", b->engine_version) :
+				"",
+			b->code ? "failed" : "finished",
+			report_time(p->a, before ? b->seconds : all),
+			before ? " Steps from a cache or the store have the times of the "
+				 "build that ran them, one after another." :
+				 "");
 	else
 		text = arena_printf(
-			p->a,
-			"Not built: run `stackbuild build %s`. All times are estimates; "
-			"together they are about %s.",
-			p->r->command, report_time(p->a, all));
+			p->a, "Not built. All times are estimates; together they are about %s.",
+			report_time(p->a, all));
 	page_prose(p, p->top, "plan_said", text);
 }
 
@@ -171,11 +197,8 @@ page_plan(struct page *p)
 	const struct build_record *b = p->r->files.record;
 	double *from, *took, all;
 
-	if (!plan) {
-		page_prose(p, p->top, "plan_said",
-			   "There is no plan, because the stack cannot work.");
+	if (!plan)
 		return;
-	}
 	/* The times in the record of another recipe do not apply. */
 	if (b && !same(b->recipe_digest, p->r->recipe->digest))
 		b = NULL;
@@ -218,10 +241,8 @@ page_sizes(struct page *p)
 	double most = 0;
 
 	if (!b || b->code)
-		page_prose(
-			p, p->top, "sizes_said",
-			arena_printf(p->a, "Not built: run `stackbuild build %s`.", p->r->command));
-	else if (f->layers.n)
+		return;
+	if (f->layers.n)
 		page_prose(p, p->top, "sizes_said",
 			   arena_printf(p->a, "The image `%s`, by layer.", image));
 	else
@@ -238,7 +259,7 @@ page_sizes(struct page *p)
 				   image, f->dir));
 	for (size_t i = 0; i < f->layers.n; i++)
 		most = f->layers.at[i].bytes > most ? f->layers.at[i].bytes : most;
-	for (size_t i = 0; i < f->layers.n && b && !b->code; i++) {
+	for (size_t i = 0; i < f->layers.n; i++) {
 		const struct report_layer *l = &f->layers.at[i];
 		struct scope *row = scope_item(p->top, "layers");
 
@@ -281,12 +302,8 @@ page_proof(struct page *p)
 	static const enum report_state states[] = { REPORT_GOOD, REPORT_BAD, REPORT_OPEN };
 	const struct proof *proof = p->r->files.proof;
 
-	if (!proof) {
-		page_prose(p, p->top, "proof_said",
-			   arena_printf(p->a, "Not verified: run `stackbuild verify %s`.",
-					p->r->command));
+	if (!proof)
 		return;
-	}
 	page_prose(
 		p, p->top, "proof_said",
 		proof_of(p, proof, other_proof(proof, p->r->files.record, p->r->recipe->digest)));
@@ -337,10 +354,8 @@ page_matrix(struct page *p)
 	const struct report *r = p->r;
 	size_t shown = 0, bad = 0, room;
 
-	if (!r->cells.at[0].name) {
-		page_prose(p, p->top, "matrix_said", "The recipe has no matrix.");
+	if (!r->cells.at[0].name)
 		return;
-	}
 	for (size_t i = 0; i < r->cells.n; i++)
 		bad += report_trouble(&r->cells.at[i]);
 	bad = bad < CELLS_MAX ? bad : CELLS_MAX;
@@ -386,14 +401,8 @@ page_use(struct page *p)
 	struct buf b = BUF(p->a);
 	const char *text;
 
-	if (!u) {
-		page_prose(p, p->top, "use_said",
-			   arena_printf(p->a,
-					"Not recorded: run `stackbuild run --report %s/run.svg -- "
-					"COMMAND`, then make the report again.",
-					p->r->files.dir));
+	if (!u)
 		return;
-	}
 	use_text(p->a, u, false, &b);
 	text = strstr(buf_text(&b), ": ") + 2;
 	page_prose(p, p->top, "use_said",
