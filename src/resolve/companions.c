@@ -113,8 +113,8 @@ may_require(struct workspace *w, const char *package, const char *key)
 	const struct candidate *c = solution_selected(w->solution, package);
 	struct package_span span = { 0 };
 
-	if (p && c && c->v)
-		span = package_span(p, c->v);
+	if (c)
+		span = release_span(w, solution_variable(w->solution, package), c);
 	for (size_t i = p ? p->n : 0; i-- > 0 && !span.older;)
 		if (p->releases[i].requires_known)
 			span.older = &p->releases[i];

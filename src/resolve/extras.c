@@ -177,11 +177,10 @@ static bool
 is_read(struct workspace *w, const char *key, const char *extra)
 {
 	const struct candidate *c = decided(w, key);
-	const struct python_package *p = facts_package(w->f, key);
 	struct package_span span = { 0 };
 
-	if (c && c->v && p)
-		span = package_span(p, c->v);
+	if (c)
+		span = release_span(w, solution_variable(w->solution, key), c);
 	if (!span.older)
 		return false;
 	if (span.older->read && span.newer->read)
