@@ -133,6 +133,7 @@ def a_site_hook_that_fails(o):
 def json_on_standard_output(o):
     """a package prints what looks like a result"""
     o.edit("einops/__init__.py", lambda data: data + b"\nprint('{\"check\": \"loads\", \"result\": \"failed\"}')\n")
+    o.record("einops")
 
 
 @case

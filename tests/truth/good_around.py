@@ -236,10 +236,13 @@ def hidden_devices(o):
 @case
 def compiler_by_a_wrapper(o):
     """g++ and gcc are wrappers, as ccache's are"""
-    if not shutil.which("g++"):
-        raise NotRun("g++ is not installed")
+    # A ccache of this machine would find the wrapper in PATH, and call it.
+    path = [p for p in os.environ["PATH"].split(os.pathsep) if os.path.basename(os.path.realpath(os.path.join(p, "g++"))) != "ccache"]
     for name in ("gcc", "g++"):
-        o.script("ccache/" + name, 'exec %s "$@"\n' % shutil.which(name))
+        compiler = shutil.which(name, path=os.pathsep.join(path))
+        if not compiler:
+            raise NotRun("%s is not installed" % name)
+        o.script("ccache/" + name, 'exec %s "$@"\n' % compiler)
     o.env["PATH"] = os.path.join(o.folder, "ccache") + os.pathsep + os.environ["PATH"]
     o.env["NVCC_APPEND_FLAGS"] = "-allow-unsupported-compiler --threads 2"
 
