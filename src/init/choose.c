@@ -92,7 +92,12 @@ leave(struct attempt *t, struct init_item *item, const struct diag *d)
 	if (e && e->git && !e->nreleases)
 		todo = arena_printf(t->rd->a, "add it with `git: %s` and a tag or commit as `ref`",
 				    e->git);
-	item_leave(t->rd, item, "%s%s%s", d->text, todo ? "; " : "", todo ? todo : "");
+	/* Without an extension, the program does not start. */
+	if (!strcmp(item->key, "extensions"))
+		item_unread(t->rd, item, NULL, "%s%s%s", d->text, todo ? "; " : "",
+			    todo ? todo : "");
+	else
+		item_leave(t->rd, item, "%s%s%s", d->text, todo ? "; " : "", todo ? todo : "");
 	item_report(t->rd, item);
 	t->text = draft_write(t->rd);
 }

@@ -34,10 +34,31 @@ test_names_from_an_image(void **state)
 	arena_free(a);
 }
 
+/* Without a check, nothing is proven; `--require gpu` needs a check of that level that passed. */
+static void
+test_proof_without_checks(void **state)
+{
+	struct arena *a = arena_new();
+	struct proof none = { .image = "me/stack:1" }, import = { .image = "me/stack:1" };
+	const struct names expected = { 0 };
+
+	(void)state;
+	proof_complete(a, &none, &expected, "no result");
+	assert_int_equal(none.result, PROOF_NOT_RUN);
+	list_push(a, &import.checks,
+		  (struct proof_check){ .id = "imports", .result = PROOF_PASSED, .figures = "{}" });
+	proof_complete(a, &import, &expected, "no result");
+	assert_int_equal(import.result, PROOF_PASSED);
+	assert_int_equal(proof_status(&import, PROOF_IMPORT), 0);
+	assert_int_equal(proof_status(&import, PROOF_GPU), 3);
+	arena_free(a);
+}
+
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_names_from_an_image) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_names_from_an_image),
+					    cmocka_unit_test(test_proof_without_checks) };
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests_name("probe", tests, NULL, NULL);
