@@ -241,11 +241,12 @@ open_lines(struct run *r, struct buf *out, const struct cell_verdicts *all)
 static const char *
 claims(struct run *r, const struct stack_parts *parts)
 {
-	const enum checked_by metadata = BY_METADATA;
-	size_t packages = stack_open(parts, &metadata), others = stack_open(parts, NULL) - packages;
+	const enum checked_by metadata = BY_METADATA, source = BY_SOURCE;
+	size_t packages = stack_open(parts, &metadata),
+	       others = stack_open(parts, NULL) - packages - stack_open(parts, &source);
 	struct buf b = BUF(r->a);
 
-	if (!packages && !others)
+	if (!stack_open(parts, NULL))
 		return "";
 	buf_puts(&b, ". GPU, CUDA, ABI and compilers: ");
 	if (others)
@@ -277,6 +278,14 @@ verdict_lines(struct run *r, struct buf *out, const struct cell_verdicts *all)
 		buf_printf(out, ". %s%s", all->at[0].summary, claims(r, &all->at[0].parts));
 	buf_putc(out, '\n');
 	open_lines(r, out, all);
+}
+
+/* Prints what the verdict rests on; an error names its own facts. */
+static void
+basis_line(struct run *r, const struct cell_verdicts *all)
+{
+	if (r->o->online ? !all->at[0].invalid : outcome_of_all(all) != INCOMPATIBLE)
+		check_basis(r, all, &r->out);
 }
 
 const char *
@@ -337,6 +346,7 @@ show_table(struct run *r, const struct cell_verdicts *all)
 		}
 	buf_putc(&r->out, '\n');
 	open_lines(r, &r->out, all);
+	basis_line(r, all);
 }
 
 /* Writes a diagnostic on one line; --diagnostics json also has the notes and the edits. */
@@ -355,6 +365,8 @@ json_diagnostic(struct json *j, const struct diag *d)
 static void
 show_json(struct run *r, const struct cell_verdicts *all)
 {
+	static const char *const kinds[QUESTION_KINDS] = { "ref", "image", "build", "file" };
+	static const char *const answers[] = { "none", "yes", "no" };
 	const struct user_files user = facts_user_files(r->facts);
 	struct json j = json_to(&r->out);
 
@@ -371,10 +383,19 @@ show_json(struct run *r, const struct cell_verdicts *all)
 		json_put(&j, "], 'coverage': [");
 		list_each (x, &v->parts)
 			json_put(&j,
-				 "('kind': %s, 'what': %s, 'coverage': %s, 'why': %s, 'date': %o, "
-				 "'source': %o, 'indirect': %b)",
-				 part_words[x->kind], x->what, coverage_words[x->coverage], x->why,
-				 x->date, x->source, (int)x->indirect);
+				 "('kind': %s, 'what': %s, 'coverage': %s, 'basis': %o, 'why': %s, "
+				 "'date': %o, 'source': %o, 'indirect': %b)",
+				 part_words[x->kind], x->what, coverage_words[x->coverage],
+				 x->coverage == COVERAGE_UNKNOWN ? NULL : basis_words[x->basis],
+				 x->why, x->date, x->source, (int)x->indirect);
+		json_put(&j, "], 'questions': [");
+		list_each (q, &v->questions)
+			json_put(&j,
+				 "('kind': %s, 'of': %s, 'host': %s, 'name': %o, 'answer': %s, "
+				 "'why': %o, 'age_s': %d)",
+				 kinds[q->kind], q->of, q->host, q->name,
+				 r->o->online ? answers[q->answer] : "not asked", q->why,
+				 (int)q->age_s);
 		json_put(&j, "], 'unlisted': %d, 'diagnostics': [", (int)v->unlisted);
 		for (size_t k = 0; k < v->reported.n; k++)
 			json_diagnostic(&j, v->reported.at[k]);
@@ -436,6 +457,7 @@ verb_check(struct run *r)
 		show_table(r, &all);
 	else {
 		verdict_lines(r, &r->out, &all);
+		basis_line(r, &all);
 		buf_puts(&r->out, buf_text(&choices));
 	}
 	return check_status(r, outcome_of_all(&all) == COMPATIBLE);

@@ -160,6 +160,7 @@ struct cell_verdict {
 	struct names errors, warnings;
 	struct reported LIST(const struct diag *) reported;
 	struct stack_parts parts;
+	bool resolved;              /* check --online: uv resolved the packages */
 	struct questions questions; /* with the answers of check --online */
 	size_t unlisted; /* packages that others require and of which no release is known */
 	unsigned facts;
@@ -187,6 +188,9 @@ const char *verdict_word(const struct cell_verdict *v);
  */
 const char *check_recipe(struct run *r, struct diags *ds, const char *path, recipe_open *open,
 			 void *ctx, bool *complete);
+
+/* Adds the line of `check` with what the verdict on the cells rests on, and what --online would read. */
+void check_basis(struct run *r, const struct cell_verdicts *all, struct buf *out);
 
 /* Returns the exit status of `check` without errors; --strict counts warnings and unchecked
  * parts. */

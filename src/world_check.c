@@ -48,6 +48,7 @@ use_answers(struct locking *l, struct cell_verdict *v)
 			    !strcmp(x->what, q->url)) {
 				x->coverage = COVERAGE_READ;
 				x->why = "its registry has this tag";
+				x->basis = BASIS_REGISTRY;
 			}
 		}
 		if (!q->answer)
@@ -75,6 +76,7 @@ mark_read(struct stack_parts *all, bool torch_index)
 			continue;
 		x->coverage = COVERAGE_READ;
 		x->why = "resolved by uv";
+		x->basis = BASIS_UV;
 		x->date = x->source = NULL;
 	}
 }
@@ -140,6 +142,7 @@ conclude(struct locking *l, struct resolution *x, struct cell_verdict *v)
 		lock_conflict(l, x->q, &x->answer);
 	if (x->end == UV_FAILED && !ask_denied(&v->questions, QUESTION_FILE, true))
 		diags_append(&l->r->ds, &x->failures);
+	v->resolved = x->end == UV_DONE;
 	forget_checked(l, v, &x->left_out);
 	if (x->end == UV_DONE)
 		mark_read(&v->parts, !l->stand_in);

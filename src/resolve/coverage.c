@@ -8,6 +8,7 @@
  */
 
 const char *const coverage_words[] = { "read", "partial", "unknown" };
+const char *const basis_words[] = { "facts", "uv", "registry" };
 const char *const part_words[] = { "base",      "cuda",    "python", "torch", "index",
 				   "extension", "package", "file",   "rule" };
 

@@ -317,7 +317,9 @@ enum part_kind {
 	PART_FILE, /* a file with requirements of the application */
 	PART_RULE, /* a rule or finding of the knowledge base */
 };
-extern const char *const coverage_words[], *const part_words[];
+/* Where a part was read. */
+enum part_basis { BASIS_FACTS, BASIS_UV, BASIS_REGISTRY };
+extern const char *const coverage_words[], *const part_words[], *const basis_words[];
 
 /* A part of a stack, with its reason: "vllm 0.33.0", "not in the knowledge base". */
 struct stack_part {
@@ -327,8 +329,9 @@ struct stack_part {
 	/* Small, because a recipe may have 20,000 parts. */
 	enum part_kind kind : 8;
 	enum coverage coverage : 8;
-	enum checked_by by : 8; /* what would read it */
-	bool indirect;          /* a package that only other packages require */
+	enum checked_by by : 8;    /* what would read it */
+	enum part_basis basis : 8; /* unless it is COVERAGE_UNKNOWN */
+	bool indirect;             /* a package that only other packages require */
 };
 struct stack_parts LIST(struct stack_part);
 /* Returns the number of parts that were not read; by: only those, or NULL. */
