@@ -49,6 +49,8 @@ bool world_pin(struct run *r, const struct stack *s, const struct world_pin_how 
 /* Downloads the files in the locks of the cells into the mirror `dir`. timeout_s: limit of each
  * download; 0: depends on its size. errors SB1000 to SB1002, and those of mirror_fill, false */
 bool world_mirror(struct run *r, const struct recipes *rs, const char *dir, double timeout_s);
+/* Returns the directory of the cache of package indexes and of answers; NULL: HOME is not set. */
+const char *world_cache_dir(struct arena *a);
 /* Returns today's date in UTC, "2026-11-23"; SOURCE_DATE_EPOCH replaces the clock. */
 const char *world_today(struct arena *a);
 /* Checks that the snapshot of a recipe's system packages is not of a later day: archives answer with the

@@ -264,7 +264,7 @@ ask_begin(struct run *r, const struct stack *s, struct questions *all, const str
 
 		if (before)
 			copy_answer(&all->at[i], before);
-		else
+		else if (!ask_cached(r->a, s, &all->at[i]))
 			names_once(r->a, &hosts, all->at[i].host);
 	}
 	list_each (host, &hosts)
@@ -277,11 +277,15 @@ ask_end(struct asking *x)
 {
 	collect(x);
 	list_each (q, x->all) {
-		if (!asked_before(x, q))
-			list_push(x->r->a, &x->r->answered, *q);
+		if (asked_before(x, q))
+			continue;
+		list_push(x->r->a, &x->r->answered, *q);
+		if (q->answer == ANSWER_YES && !q->age_s)
+			ask_keep(x->r->a, x->how.stack, q);
+	}
+	list_each (q, x->all)
 		if (q->answer == ANSWER_NO)
 			report(x, q);
-	}
 }
 
 bool

@@ -11,7 +11,10 @@
  * no such process, so they are part of stackbuild-world.
  */
 
-enum { ASK_S = 10 }; /* time limit of a question */
+enum {
+	ASK_S = 10,          /* time limit of a question */
+	ASK_CACHE_S = 86400, /* an answer of the cache is younger */
+};
 
 struct asking;
 
@@ -31,6 +34,11 @@ struct asking *ask_begin(struct run *r, const struct stack *s, struct questions 
  *   errors  SB1018
  */
 void ask_end(struct asking *x);
+
+/* Sets the answer "yes" and its age from the cache; false: it has none. */
+bool ask_cached(struct arena *a, const struct stack *s, struct question *q);
+/* Saves the answer "yes"; a failure only costs a question later. */
+void ask_keep(struct arena *a, const struct stack *s, const struct question *q);
 
 /* Returns true if the answer to a question of that kind (or of an item of packages, if package) is no. */
 bool ask_denied(const struct questions *all, enum question_kind kind, bool package);

@@ -45,9 +45,9 @@ world_snapshot(struct run *r, const struct recipe *of)
 	return false;
 }
 
-/* Returns the directory of the cache, beside that of the wheel store. */
-static const char *
-cache_dir(struct arena *a)
+/* The directory is beside that of the wheel store. */
+const char *
+world_cache_dir(struct arena *a)
 {
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 
@@ -95,7 +95,7 @@ world_facts_refresh(struct run *r, const char *user)
 		.index = r->o->index,
 		.dir = r->o->out ? r->o->out : user,
 		.day = world_today(r->a),
-		.cache = cache_dir(r->a),
+		.cache = world_cache_dir(r->a),
 		.all = r->o->all,
 		.known = !r->o->out, /* -o: every release is read again */
 		.limit = HARVEST_LIMIT,
