@@ -2,6 +2,7 @@
 #include "uv.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,6 +24,19 @@ no_uv(struct diags *ds, const char *why)
 	return false;
 }
 
+/* Returns the uv of the same installation, which the wheel of stackbuild may require; or NULL. */
+static const char *
+uv_beside(struct arena *a)
+{
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self));
+	const char *path = n > 0 && n < (ssize_t)sizeof(self) ?
+				   fs_join(a, fs_dir(a, arena_copy(a, self, (size_t)n)), "uv") :
+				   NULL;
+
+	return path ? proc_which(a, path) : NULL;
+}
+
 bool
 uv_find(struct arena *a, struct diags *ds, struct uv *out)
 {
@@ -32,7 +46,9 @@ uv_find(struct arena *a, struct diags *ds, struct uv *out)
 
 	if (!named || !*named)
 		named = "uv";
-	out->program = proc_which(a, named);
+	out->program = strcmp(named, "uv") != 0 ? NULL : uv_beside(a);
+	if (!out->program)
+		out->program = proc_which(a, named);
 	if (!out->program)
 		return no_uv(ds, strchr(named, '/') ?
 					 arena_printf(a, "`%s`, which $UV names, is not a program",

@@ -4,7 +4,7 @@
 #include "lock/lock.h"
 
 /*
- * uv, which resolves packages (`uv pip compile`).  stackbuild finds it in PATH and runs it with a
+ * uv, which resolves packages (`uv pip compile`).  stackbuild runs it with a
  * time limit, without prompts, in a temporary directory.
  */
 
@@ -19,7 +19,7 @@ struct uv {
 };
 
 /*
- * uv_find -- finds the uv in $UV, or in PATH.
+ * uv_find -- finds the uv in $UV, beside stackbuild, or in PATH.
  *
  *   errors  SB1005: there is none, it is older than UV_OLDEST, or it does not start; false
  *   memory  lives in a
