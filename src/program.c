@@ -2,8 +2,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/fold.h"
 #include "base/fs.h"
 #include "base/str.h"
 #include "edited.h"
@@ -125,12 +127,35 @@ option_colour(const struct options *o, int file)
 	       (o->colour == COLOUR_AUTO && isatty(file) && !getenv("NO_COLOR"));
 }
 
+/* Returns the columns of a terminal; 0: the file is none, or its width is unknown. */
+static unsigned
+terminal_columns(int file)
+{
+	enum { COLUMNS_MIN = 40 };
+	struct winsize w = { 0 };
+
+	if (!isatty(file) || ioctl(file, TIOCGWINSZ, &w) < 0 || !w.ws_col)
+		return 0;
+	return w.ws_col < COLUMNS_MIN ? COLUMNS_MIN : w.ws_col;
+}
+
+/* Returns whether a command prints text for people, and no file or command to copy. */
+static bool
+prints_prose(const struct options *o)
+{
+	return o->format == FORMAT_TEXT &&
+	       among(verb_table[o->verb].name,
+		     "check choose why plan facts explain doctor diagnose "
+		     "engines verify inspect store audit");
+}
+
 static bool
 print_diagnostics(struct run *r)
 {
 	struct buf b = BUF(r->a);
 
 	diags_fold(&r->ds);
+	r->ds.columns = terminal_columns(STDERR_FILENO);
 	if (r->o->quiet)
 		diags_keep_errors(&r->ds);
 	switch (r->o->diagnostics) {
@@ -163,6 +188,12 @@ print_output(struct run *r)
 	if (r->o->format == FORMAT_TEXT && option_colour(r->o, STDOUT_FILENO)) {
 		tint(r->o->verb, buf_text(&r->out), &tinted);
 		r->out = tinted;
+	}
+	if (prints_prose(r->o) && terminal_columns(STDOUT_FILENO)) {
+		struct buf folded = BUF(r->a);
+
+		fold(buf_text(&r->out), terminal_columns(STDOUT_FILENO), &folded);
+		r->out = folded;
 	}
 	program_write(&r->out);
 	if (fflush(stdout) == 0 && !ferror(stdout))

@@ -64,13 +64,46 @@ buf_text(struct buf *b)
 	return b->p ? b->p : "";
 }
 
+/* Returns whether the n bytes are a unit, perhaps before punctuation, or a slash between two values. */
+static bool
+is_unit(const char *word, size_t n)
+{
+	static const char *const units[] = { "/",  "%",  "s",  "ms",  "min", "h",   "d",   "kB",
+					     "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB", "USD" };
+
+	while (n && strchr(",.;:)", word[n - 1]))
+		n--;
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (strlen(units[i]) == n && !memcmp(word, units[i], n))
+			return true;
+	return false;
+}
+
+size_t
+text_word(const char *text)
+{
+	size_t n = strcspn(text, " ");
+
+	while (text[n] == ' ' && n && text[n + 1] != ' ') {
+		size_t next = strcspn(text + n + 1, " ");
+		bool number = text[n - 1] >= '0' && text[n - 1] <= '9';
+		bool slash = text[n - 1] == '/' && (n == 1 || text[n - 2] == ' ');
+
+		if (!slash && !(number && is_unit(text + n + 1, next)) &&
+		    !(next == 1 && text[n + 1] == '/'))
+			break;
+		n += 1 + next;
+	}
+	return n;
+}
+
 void
 buf_wrap(struct buf *b, const char *text, size_t indent, size_t width)
 {
 	size_t used = indent;
 
 	for (bool first = true; *text; first = false) {
-		size_t n = strcspn(text, " "), wide = text_columns(text, n);
+		size_t n = text_word(text), wide = text_columns(text, n);
 
 		if (!first && used + 1 + wide > width) {
 			buf_printf(b, "\n%*s", (int)indent, "");

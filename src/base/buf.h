@@ -30,8 +30,14 @@ void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(print
 const char *buf_text(struct buf *b); /* never NULL */
 
 /*
- * Adds the words of a text, with a line break and `indent` blanks before each word that would pass
- * column `width`. The first word starts at column `indent`; columns are code points.
+ * Returns the bytes of a text that no line break divides: its first word, with a unit after a number
+ * ("4.0 GiB") and with both sides of a slash ("4.0 / s").
+ */
+size_t text_word(const char *text);
+
+/*
+ * Adds the words of a text (text_word), with a line break and `indent` blanks before each word that would
+ * pass column `width`. The first word starts at column `indent`; columns are code points.
  */
 void buf_wrap(struct buf *b, const char *text, size_t indent, size_t width);
 

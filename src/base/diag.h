@@ -102,7 +102,8 @@ struct diags {
 	struct arena *arena; /* owns every message */
 	struct diag *head, **tail;
 	unsigned errors, warnings;
-	bool verbose; /* diags_print prints all sources, with their details */
+	bool verbose;     /* diags_print prints all sources, with their details */
+	unsigned columns; /* of the terminal, for diags_print; 0: any */
 };
 
 /* An empty list: struct diags own = DIAGS(own, a); */

@@ -6,6 +6,7 @@
 
 #include "buf.h"
 #include "edit.h"
+#include "fold.h"
 #include "secret.h"
 #include "str.h"
 
@@ -425,15 +426,19 @@ diags_print(const struct diags *ds, FILE *out, bool colour)
 
 	for (const struct diag *d = ds->head; d; d = d->next) {
 		struct arena *scratch;
-		struct buf b;
+		struct buf b, whole;
 
 		if (left_out) {
 			left_out++;
 			continue;
 		}
 		scratch = arena_new();
-		b = BUF(scratch);
-		print_diag(d, colour, ds->verbose, &b);
+		b = whole = BUF(scratch);
+		print_diag(d, colour, ds->verbose, &whole);
+		if (ds->columns)
+			fold(buf_text(&whole), ds->columns, &b);
+		else
+			b = whole;
 		if (written + b.n > DIAG_BYTES_MAX - 200) {
 			left_out++;
 		} else {
