@@ -13,6 +13,7 @@
 
 #include "base/buf.h"
 #include "base/diag.h"
+#include "base/fold.h"
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/list.h"
@@ -216,6 +217,52 @@ files_appear_whole_or_not(void **state)
 	assert_int_equal(rmdir(dir), 0);
 }
 
+/* Adds a text that is wrapped at a width, and returns it. */
+static const char *
+wrapped(const char *text, size_t indent, size_t width)
+{
+	struct buf b = BUF(a);
+
+	buf_wrap(&b, text, indent, width);
+	return buf_text(&b);
+}
+
+static void
+a_number_stays_with_its_unit(void **state)
+{
+	(void)state;
+	assert_string_equal(wrapped("one two", 2, 5), "one\n  two");
+	assert_string_equal(wrapped("about 4.0 / s", 0, 9), "about\n4.0 / s");
+	assert_string_equal(wrapped("with 16 GiB, or", 0, 8), "with\n16 GiB,\nor");
+	assert_string_equal(wrapped("with 16 files", 0, 8), "with 16\nfiles");
+	assert_string_equal(wrapped("no min", 0, 5), "no\nmin");
+}
+
+/* Returns a text that is folded at a width. */
+static const char *
+folded(const char *text, size_t width)
+{
+	struct buf b = BUF(a);
+
+	fold(text, width, &b);
+	return buf_text(&b);
+}
+
+static void
+lines_fold_below_their_cell(void **state)
+{
+	(void)state;
+	assert_string_equal(folded("short\n\n", 40), "short\n\n");
+	assert_string_equal(folded("  name  some words about it and more\nnext", 30),
+			    "  name  some words about it\n        and more\nnext");
+	assert_string_equal(folded("\033[1mname\033[0m  some words about it and", 26),
+			    "\033[1mname\033[0m  some words about it\n      and");
+	assert_string_equal(folded("    5 | a line of a file is not broken", 20),
+			    "    5 | a line of a file is not broken");
+	assert_string_equal(folded("https://example.org/a/long/word", 10),
+			    "https://example.org/a/long/word");
+}
+
 static void
 path_parts(void **state)
 {
@@ -386,6 +433,8 @@ main(void)
 		cmocka_unit_test(sha256_vectors),
 		cmocka_unit_test(credentials_are_masked),
 		cmocka_unit_test(files_appear_whole_or_not),
+		cmocka_unit_test(a_number_stays_with_its_unit),
+		cmocka_unit_test(lines_fold_below_their_cell),
 		cmocka_unit_test(path_parts),
 		cmocka_unit_test(diagnostics_point_at_the_place),
 		cmocka_unit_test(a_fix_is_shown),
