@@ -24,7 +24,7 @@ no_uv(struct diags *ds, const char *why)
 	return false;
 }
 
-/* Returns the uv of the same installation, which the wheel of stackbuild may require; or NULL. */
+/* Returns the uv in the directory of this program, or NULL. */
 static const char *
 uv_beside(struct arena *a)
 {
