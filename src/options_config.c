@@ -52,7 +52,7 @@ is_taken(const struct config *c, const struct option_row *r)
 	return taken;
 }
 
-/* Records for -v what was set, and from where. */
+/* Records an option and its origin, for -v. */
 static void
 record(struct config *c, const struct option_row *r, const char *value, const char *from)
 {

@@ -1,4 +1,4 @@
-/* The line of `check` that says what its verdict rests on, and what --online would read. */
+/* The line of `check` that shows the basis of its verdict, and what --online would read. */
 #include <string.h>
 
 #include "base/str.h"
@@ -25,8 +25,7 @@ asked_with(struct arena *a, const struct cell_verdicts *cells, enum question_ans
 			if (q->answer != answer ||
 			    list_any(o, &x.all,
 				     (*o)->kind == q->kind && !strcmp((*o)->url, q->url) &&
-					     !strcmp((*o)->name ? (*o)->name : "",
-						     q->name ? q->name : "")))
+					     str_same((*o)->name, q->name)))
 				continue;
 			list_push(a, &x.all, q);
 			if (q->age_s > x.oldest_s)

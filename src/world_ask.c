@@ -1,4 +1,4 @@
-/* Asks the sources of a stack whether they have what it needs; world_ask_one.c has the questions. */
+/* Asks the sources of a stack whether they have its parts; world_ask_one.c sends the requests. */
 #include "world_ask.h"
 
 #include <errno.h>
@@ -30,12 +30,6 @@ struct asking {
 	unsigned limit_s;
 	struct asked_hosts LIST(struct asked_host) hosts;
 };
-
-static bool
-same(const char *x, const char *y)
-{
-	return x == y || (x && y && !strcmp(x, y));
-}
 
 /* --- the process of a host --- */
 
@@ -221,8 +215,8 @@ asked_before(const struct asking *x, const struct question *q)
 	const struct questions *all = &x->r->answered;
 	const struct question *found =
 		list_find(o, all,
-			  o->kind == q->kind && !strcmp(o->url, q->url) && same(o->name, q->name) &&
-				  same(o->tag, q->tag));
+			  o->kind == q->kind && !strcmp(o->url, q->url) &&
+				  str_same(o->name, q->name) && str_same(o->tag, q->tag));
 
 	return found ? found : list_find(o, all, !o->answer && !strcmp(o->host, q->host));
 }

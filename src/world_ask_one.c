@@ -16,23 +16,6 @@ no(struct question *q, const char *why)
 	q->why = why;
 }
 
-/* Moves the names that are most like the wanted one to q->near, the nearest first. */
-static void
-take_near(struct arena *a, struct question *q, const char *wanted, struct names all)
-{
-	while (q->near.n < NEAR) {
-		const char *near = str_nearest(wanted, all.at, all.n);
-		size_t k = 0;
-
-		if (!near)
-			return;
-		list_push(a, &q->near, near);
-		while (all.at[k] != near)
-			k++;
-		all.at[k] = all.at[--all.n];
-	}
-}
-
 /* --- git hosts --- */
 
 static void
@@ -144,12 +127,6 @@ is_build(const char *build, const char *tag)
 	return !tag || !*build || (starts_with(build, tag) && !is_alnum(build[strlen(tag)]));
 }
 
-static const char *
-machine_of(const struct stack *s)
-{
-	return starts_with(s->platform, "linux/arm64") ? "aarch64" : "x86_64";
-}
-
 static bool
 torch_files(struct arena *a, const struct ask_how *how, struct question *q,
 	    struct index_files *files)
@@ -167,7 +144,8 @@ torch_files(struct arena *a, const struct ask_how *how, struct question *q,
 static void
 ask_build(struct arena *a, const struct ask_how *how, struct question *q)
 {
-	const char *python = how->stack->python.value, *machine = machine_of(how->stack);
+	const char *python = how->stack->python.value,
+		   *machine = recipe_machine(how->stack->recipe);
 	struct index_files files = { 0 };
 	struct names builds = { 0 };
 	bool listed = false;
@@ -225,7 +203,7 @@ near_builds(struct arena *a, const struct ask_how *how, struct question *q)
 		return;
 	list_each (f, &files) {
 		const char *build = build_of(a, f->name, NULL, how->stack->python.value,
-					     machine_of(how->stack));
+					     recipe_machine(how->stack->recipe));
 		const struct wheel_file *w = build ? wheel_file_parse(a, f->name) : NULL;
 		const char *text = w ? version_text(a, w->version) : NULL;
 
@@ -285,10 +263,12 @@ ask_near(struct arena *a, const struct ask_how *how, struct question *q)
 {
 	struct diags own = DIAGS(own, a);
 	struct oci_name name;
+	struct names tags;
 
 	/* An image of another platform has the right name. */
-	if (q->kind == QUESTION_IMAGE && !q->why && oci_name_parse(a, &own, q->url, q->at, &name))
-		take_near(a, q, q->name, oci_tags(oci_open(a, &name, 0), a, &own));
-	else if (q->kind == QUESTION_BUILD)
+	if (q->kind == QUESTION_IMAGE && !q->why && oci_name_parse(a, &own, q->url, q->at, &name)) {
+		tags = oci_tags(oci_open(a, &name, 0), a, &own);
+		q->near = names_nearest(a, q->name, &tags, NEAR);
+	} else if (q->kind == QUESTION_BUILD)
 		near_builds(a, how, q);
 }

@@ -234,7 +234,7 @@ audit_tag(struct auditing *t, const struct lock_source *s, const char *part)
 	struct arena *a = t->r->a;
 	const char *why = NULL, *now;
 
-	if (!s->ref || str_matches(s->ref, "^[0-9a-f]{40}$"))
+	if (!s->ref || str_is_commit(s->ref))
 		return;
 	now = git_remote_commit(a, s->url, s->ref, NULL, &why);
 	if (!now && why && !strcmp(why, GIT_NO_TAG))

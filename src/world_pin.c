@@ -117,7 +117,7 @@ pin_git(struct pinning *p, const struct stack_extension *e, const struct lock_so
 {
 	const char *why = NULL;
 
-	if (str_matches(e->ref, "^[0-9a-f]{40}$"))
+	if (str_is_commit(e->ref))
 		out->commit = e->ref;
 	else if (old && old->commit && old->ref && !strcmp(old->ref, e->ref) &&
 		 !strcmp(old->url, e->url))

@@ -2,13 +2,13 @@
 #define ALIVE_H
 
 /*
- * Signs of life: a command that prints nothing for a minute prints a line on standard error, so that a
- * log shows what it waits for, and a CI service does not end it as silent.
+ * Signs of life: if a command has printed nothing for a minute, it prints a line on standard error. The
+ * line shows what the command waits for, so that a CI service does not end it for being silent.
  *
  *     stackbuild: lock: 2:00, waiting for uv
  */
 
-/* Prints them from now on; verb: the command. NULL: no longer. */
+/* Starts to print signs of life of the command `verb`; NULL: stops. */
 void alive_begin(const char *verb);
 
 /*
@@ -18,7 +18,7 @@ void alive_begin(const char *verb);
  */
 void alive_tick(const char *doing, const char *name);
 
-/* Other output appeared: the next line is due a minute later. */
+/* Records that the command printed something: the next line is due a minute later. */
 void alive_said(void);
 
 #endif

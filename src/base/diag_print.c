@@ -293,7 +293,7 @@ print_cost(const struct diag *d, const struct note *n, struct buf *out)
 
 enum { SOURCE_COLUMNS = 70 };
 
-/* Returns the bytes of a source that name it, without what was read there. */
+/* Returns the length of the name of a source, without the list of files that were read. */
 static size_t
 source_name(const char *origin)
 {

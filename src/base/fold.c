@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* The cell that a line goes on below has at least CELL_MIN columns. */
+/* A broken line continues below its last cell, if that has at least CELL_MIN columns. */
 enum { INDENT = 4, CELL_MIN = 20 };
 
 /* Returns the bytes of an escape sequence for colours, or 0. */
@@ -38,7 +38,7 @@ is_quoted(const char *s, size_t n)
 	return i + 1 < n && i && (s[i] == '|' || s[i] == '-') && s[i - 1] == ' ';
 }
 
-/* Returns the column where a broken line goes on: below the last cell of its table, or indented. */
+/* Returns the column where a broken line continues: below the last cell of its table, or indented. */
 static size_t
 indent_of(const char *s, size_t n, size_t width)
 {

@@ -8,7 +8,7 @@
  * 100 columns of the printers; the terminal itself would break them within words.
  *
  *   in      text: may have colours; width: columns of the terminal
- *   out     a broken line goes on below its last cell, or is indented. Lines of a recipe beside their
+ *   out     a broken line continues below its last cell, or is indented. Lines of a recipe beside their
  *           numbers, and words longer than a line, stay as they are
  */
 void fold(const char *text, size_t width, struct buf *out);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "buf.h"
+#include "str.h"
 
 void *
 list_room(struct arena *a, void *at, size_t n, size_t *cap, size_t size)
@@ -31,6 +32,25 @@ names_once(struct arena *a, struct names *all, const char *text)
 {
 	if (!names_have(all, text))
 		list_push(a, all, text);
+}
+
+struct names
+names_nearest(struct arena *a, const char *word, const struct names *all, size_t max)
+{
+	struct names rest = { 0 }, found = { 0 };
+	const char *near;
+
+	list_each (text, all)
+		list_push(a, &rest, *text);
+	while (found.n < max && (near = str_nearest(word, rest.at, rest.n))) {
+		size_t k = 0;
+
+		list_push(a, &found, near);
+		while (rest.at[k] != near)
+			k++;
+		rest.at[k] = rest.at[--rest.n];
+	}
+	return found;
 }
 
 static int

@@ -77,6 +77,9 @@ bool names_have(const struct names *all, const char *text);
 /* Adds a text, unless the list has it. */
 void names_once(struct arena *a, struct names *all, const char *text);
 
+/* Returns at most `max` of the texts that the user most likely meant (str_nearest), the nearest first. */
+struct names names_nearest(struct arena *a, const char *word, const struct names *all, size_t max);
+
 /* Sorts the texts by their bytes. */
 void names_sort(struct names *all);
 /* Returns the texts with `between` between each two; "" if there are none. */

@@ -81,6 +81,13 @@ starts_character(char c)
 	return ((unsigned char)c & 0xc0) != 0x80;
 }
 
+/* Returns whether two texts are equal, or both NULL. */
+static inline bool
+str_same(const char *x, const char *y)
+{
+	return x && y ? !strcmp(x, y) : x == y;
+}
+
 /*
  * Returns whether a text matches a regular expression of PCRE2, where `$` is the very end and `.`
  * any byte.
@@ -90,6 +97,13 @@ starts_character(char c)
  *   source  pcre2pattern(3), PCRE2 10.42
  */
 bool str_matches(const char *s, const char *pattern);
+
+/* Returns whether a text is a full git commit: 40 hexadecimal digits. */
+static inline bool
+str_is_commit(const char *s)
+{
+	return str_matches(s, "^[0-9a-f]{40}$");
+}
 
 /*
  * Decodes the UTF-8 character at the start of p[0..n), n > 0, into *point.

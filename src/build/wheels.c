@@ -62,7 +62,6 @@ wheels_wanted(struct work *w)
 {
 	const struct stack *s = w->plan->stack;
 	const char *python = s->python.value; /* "3.11" */
-	bool arm = s->platform && strstr(s->platform, "arm64");
 
 	for (size_t i = 0; i < w->plan->n; i++) {
 		const struct step *step = &w->plan->steps[i];
@@ -79,7 +78,7 @@ wheels_wanted(struct work *w)
 				python ? arena_printf(w->a, "cp%.*s%s", (int)strcspn(python, "."),
 						      python, strchr(python, '.') + 1) :
 					 NULL,
-			.machine = arm ? "aarch64" : "x86_64",
+			.machine = recipe_machine(s->recipe),
 			.archs = gpu_codes(w),
 			.has_kernels = e->known && s->cuda.value && s->archs.n,
 			.any_archs = !strcmp(e->arch_flags, "not known"),

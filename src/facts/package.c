@@ -61,8 +61,8 @@ read_release(const struct facts *f, const struct claim *r, struct last last[2])
 	return out;
 }
 
-/* Requirements from git tags, lock files and snapshots, which are hints, have a source of their own, or
- * are in a file that is not from the index. */
+/* Hints (requirements from git tags, lock files and snapshots) have a separate source, or are in a file
+ * that is not from the index. */
 static struct package_release *
 read_releases(const struct facts *f, const struct claim *file)
 {

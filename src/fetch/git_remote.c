@@ -109,22 +109,14 @@ static void
 say_near(struct remote *r, const git_remote_head *const *heads, size_t n)
 {
 	static const char tags[] = "refs/tags/";
-	struct names all = { 0 };
+	struct names all = { 0 }, near;
 
 	for (size_t i = 0; i < n; i++)
 		if (starts_with(heads[i]->name, tags) && !ends_with(heads[i]->name, "^{}"))
 			list_push(r->a, &all, heads[i]->name + strlen(tags));
-	for (size_t i = 0; i < GIT_NEAR; i++) {
-		const char *near = str_nearest(r->ref, all.at, all.n);
-		size_t k = 0;
-
-		if (!near)
-			break;
-		buf_printf(&r->said, "\n%s", near);
-		while (all.at[k] != near)
-			k++;
-		all.at[k] = all.at[--all.n];
-	}
+	near = names_nearest(r->a, r->ref, &all, GIT_NEAR);
+	list_each (name, &near)
+		buf_printf(&r->said, "\n%s", *name);
 }
 
 static void

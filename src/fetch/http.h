@@ -64,7 +64,7 @@ struct http_answer {
  */
 bool http_do(struct arena *a, const struct http_request *q, struct http_answer *answer);
 
-/* Sends each later request of this process once: a question that is not answered is no failure. */
+/* Disables retries for all later requests of this process. */
 void http_never_again(void);
 
 /*

@@ -263,7 +263,7 @@ struct questions LIST(struct question);
 
 /*
  * lock_questions -- returns the questions of a stack: the tags of git repositories and images, torch's
- * build on its index, and files by URL. What a digest or commit pins needs no tag.
+ * build on its index, and files by URL. A digest or a commit needs no tag.
  *
  *   memory  lives in a; borrows the places of the recipe
  */

@@ -34,28 +34,17 @@ registry_of(struct arena *a, const char *image)
 }
 
 static bool
-is_commit(const char *ref)
-{
-	return str_matches(ref, "^[0-9a-f]{40}$");
-}
-
-static bool
 is_http(const char *url)
 {
 	return starts_with(url, "https://") || starts_with(url, "http://");
-}
-
-static bool
-same(const char *x, const char *y)
-{
-	return x == y || (x && y && !strcmp(x, y));
 }
 
 /* Adds a question once. */
 static void
 add(struct arena *a, struct questions *all, struct question q)
 {
-	if (list_any(x, all, x->kind == q.kind && !strcmp(x->url, q.url) && same(x->name, q.name)))
+	if (list_any(x, all,
+		     x->kind == q.kind && !strcmp(x->url, q.url) && str_same(x->name, q.name)))
 		return;
 	q.of = arena_strdup(a, q.of);
 	q.url = arena_strdup(a, q.url);
@@ -92,7 +81,7 @@ add_ref(struct arena *a, struct questions *all, const char *of, const char *url,
 			       .of = of,
 			       .host = host_of(a, url),
 			       .url = url,
-			       .name = is_commit(ref) ? NULL : ref,
+			       .name = str_is_commit(ref) ? NULL : ref,
 			       .at = at,
 			       .exact = exact });
 }

@@ -17,7 +17,7 @@ manylinux(unsigned long minor)
 static const char *
 platform_of(struct arena *a, const struct stack *s)
 {
-	const char *machine = starts_with(s->platform, "linux/arm64") ? "aarch64" : "x86_64";
+	const char *machine = recipe_machine(s->recipe);
 	const char *glibc = s->os ? s->os->glibc : NULL;
 
 	if (s->os && s->os->musl)

@@ -172,7 +172,7 @@ grammar_path(struct load *l, const char *s)
 	return NULL;
 }
 
-/* Accepts also a directory beside the recipe's one, "../csrc"; own_code_holds() has the limit. */
+/* Also accepts a directory beside that of the recipe, "../csrc"; own_code_holds() checks its repository. */
 const struct complaint *
 grammar_own_path(struct load *l, const char *s)
 {

@@ -344,6 +344,12 @@ recipes_load(struct arena *a, struct diags *ds, const struct facts *f,
 	return recipes_load_from(a, ds, f, o, extends_open_file, NULL);
 }
 
+const char *
+recipe_machine(const struct recipe *r)
+{
+	return r->platform.s && starts_with(r->platform.s, "linux/arm64") ? "aarch64" : "x86_64";
+}
+
 /* Returns the host of an URL, for a netrc. */
 static const char *
 host_of(struct arena *a, const char *url)

@@ -256,7 +256,9 @@ bool recipe_archive(struct arena *a, const char *url, const char **name,
 struct texts recipe_command(struct arena *a, const struct recipe *r);
 /* Returns the path of a file that a recipe names, from the working directory; path: of the recipe. */
 const char *recipe_place(struct arena *a, const char *path, const char *name);
-/* Returns whether `path` of an extension is not in the recipe's directory: it begins with "..". */
+/* Returns the machine of the recipe's platform, as uname -m prints it: "x86_64" or "aarch64". */
+const char *recipe_machine(const struct recipe *r);
+/* Returns whether `path` of an extension begins with "..", so that it is not in the recipe's directory. */
 bool own_code_outside(const char *path);
 
 /* Returns the value of a number such as modal.cpu; 0: not set. */

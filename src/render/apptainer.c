@@ -309,9 +309,7 @@ head(struct target *t, const char *image, const char *file)
 			   s->base.value,
 		   s->base.at);
 	if (platform)
-		scope_text(t->top, "machine",
-			   starts_with(platform, "linux/arm64") ? "aarch64" : "x86_64",
-			   r->platform.at);
+		scope_text(t->top, "machine", recipe_machine(r), r->platform.at);
 	scope_text(t->top, "digest", r->digest, NOWHERE);
 	scope_flag(t->top, "smoke", t->plan->nvcc != NULL);
 	scope_flag(t->top, "nvcc", t->plan->nvcc && !strcmp(t->plan->nvcc, "nvcc"));

@@ -59,7 +59,7 @@ struct rendereds LIST(struct rendered);
 /* The same of own code that is not in the recipe's directory, for clients without named contexts */
 #define RENDER_BESIDE "own"
 
-/* In place of a target: every target that the recipe can have. */
+/* The value of -t that selects every target of the recipe. */
 #define RENDER_ALL "all"
 
 /* Opens a directory's templates; dir NULL: the built-in ones. NULL after SB04xx or SB0100. */

@@ -356,8 +356,6 @@ const solve_word *releases_wanted(void *workspace, unsigned variable);
 bool is_companion(const char *key);
 /* Returns the release that was built for that torch; NULL: none, or no companion. */
 const char *torch_companion(const struct torch_release *t, const char *key);
-/* Returns the recipe's platform as Python names it: "x86_64" or "aarch64". */
-const char *recipe_machine(const struct recipe *r);
 /* Returns the compute capabilities that a build has code for on the recipe's platform; empty: not
  * known. */
 const struct names *build_archs(const struct workspace *w, const struct torch_variant *v);

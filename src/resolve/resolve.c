@@ -68,12 +68,6 @@ resolve_first(struct workspace *w)
 		w->s->compiles |= is_compiled(e) && extension_stays(w, e);
 }
 
-static bool
-same(const char *x, const char *y)
-{
-	return x && y ? !strcmp(x, y) : x == y;
-}
-
 /* Rejects a second stage without torch: the copied environment does not contain it. */
 static void
 check_runtime_torch(struct workspace *w)
@@ -82,8 +76,9 @@ check_runtime_torch(struct workspace *w)
 	const struct image_name *i = &w->s->image;
 	struct diag *d;
 
-	if (!w->s->torch_base || (same(n.torch, i->torch) && same(n.python, i->python) &&
-				  same(n.cuda, i->cuda) && same(n.repository, i->repository)))
+	if (!w->s->torch_base ||
+	    (str_same(n.torch, i->torch) && str_same(n.python, i->python) &&
+	     str_same(n.cuda, i->cuda) && str_same(n.repository, i->repository)))
 		return;
 	d = diag_at(w->ds, E_BASE_TORCH, w->r->runtime.base.at,
 		    "`%s` does not have the torch of the base", w->r->runtime.base.s);

@@ -218,12 +218,6 @@ is_companion(const char *key)
 	return !strcmp(key, "torchvision") || !strcmp(key, "torchaudio");
 }
 
-const char *
-recipe_machine(const struct recipe *r)
-{
-	return r->platform.s && starts_with(r->platform.s, "linux/arm64") ? "aarch64" : "x86_64";
-}
-
 const struct names *
 build_archs(const struct workspace *w, const struct torch_variant *v)
 {
